@@ -165,7 +165,10 @@ TEXTS: dict[str, dict[str, str]] = {
         "without_common": "Ignore passages that many texts share: boilerplate, footers, templates.",
         "cap": "Maximum documents to pair per band or shingle [default: 1024; word: 50].",
         "mutual_best": "With --against: keep a pair only if neither document has a better match.",
-        "linkage": "single (one pair links), complete (all match), or as with --mutual-best.",
+        "linkage": (
+            "single (one pair links), complete (all match), or as with --mutual-best"
+            " [default: single; columns with --against: mutual_best]."
+        ),
     },
     "Output": {
         "output": "Write to a .tsv, .csv, .jsonl or .xlsx file.",

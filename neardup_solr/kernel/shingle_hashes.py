@@ -389,3 +389,23 @@ def count_common(hashed, bounds, pairs, shared):
             i += left <= right
             j += right <= left
         shared[pair] = count
+
+
+@compiled("uint64[] int64[] uint32[,] int64 float64[] float64[]")
+def weigh_common(hashed, bounds, pairs, shift, weights, shared):
+    """Fill `shared` (float64, pairs) with the weights of the hashes that both sets of a pair have.
+
+    Set t is hashed[bounds[t]:bounds[t + 1]], rising. A hash weighs weights[hash >> shift].
+    """
+    bits = np.uint64(shift)
+    for pair in range(len(pairs)):
+        first, second = pairs[pair, 0], pairs[pair, 1]
+        i, j = bounds[first], bounds[second]
+        last_i, last_j, total = bounds[first + 1], bounds[second + 1], 0.0
+        while i < last_i and j < last_j:
+            left, right = hashed[i], hashed[j]
+            if left == right:
+                total += weights[left >> bits]
+            i += left <= right
+            j += right <= left
+        shared[pair] = total

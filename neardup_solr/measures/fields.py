@@ -154,7 +154,8 @@ class Weights:
 
     `shares` (3,) are those of strangers, lookalikes and matches, `rates` (3, fields, MOST_LEVELS)
     how often each level occurs in a class. `are_matches` (3,) is True for classes of matches.
-    `bounds` are the highest log2 odds of pairs that are in some states, see `_bound_states`.
+    `bounds` are the highest log2 odds of pairs that are in some states, see `_bound_states`. If
+    records are compared `as_wholes`, by `pretrained`, these weights only explain it.
     """
 
     names: tuple[str, ...]
@@ -163,6 +164,7 @@ class Weights:
     rates: Table
     are_matches: Marks
     bounds: Mapping[int, float] = field(default_factory=dict)
+    as_wholes: bool = False
 
     def weigh(self, levels: NDArray[np.int8]) -> Table:
         """Compute the log2 odds of a match for pairs of these levels, shape (pairs,)."""
@@ -464,7 +466,7 @@ def match_fields(
     if weights is None:
         fields = {column.name: column.kind for column in columns}
         sampled = len(below) / max(len(some), 1)
-        learnt = ~_mark_other_names(columns, levels)
+        learnt = ~mark_other_names(columns, levels)
         begins = similarities[compared] >= BEGIN[1]
         # Families are left out if they are most of what begins: matches are not like them.
         if np.count_nonzero(begins & learnt) >= np.count_nonzero(begins) / 2:
@@ -494,7 +496,7 @@ def weigh_pairs(
     """
     bits = weights.weigh(levels)
     is_equal = _mark_equal(levels, weights.kinds).all(axis=1) | mark_same(columns, pairs)
-    have_other_names = _mark_other_names(columns, levels)
+    have_other_names = mark_other_names(columns, levels)
     bits[have_other_names] = np.minimum(bits[have_other_names], OTHER_NAMES)
     likely = np.flatnonzero((bits >= 0.0) & ~is_equal)
     if len(likely):
@@ -518,7 +520,7 @@ def mark_same(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
     return are_same & have_value
 
 
-def _mark_other_names(columns: Sequence[FieldColumn], levels: Levels) -> Marks:
+def mark_other_names(columns: Sequence[FieldColumn], levels: Levels) -> Marks:
     """Mark pairs of things of other names that have much in common, as members of a family.
 
     The first text of many values is the name. No other text differs, and nothing speaks for a slip:
@@ -634,18 +636,22 @@ def _hash(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def explain_pairs(
-    columns: Sequence[FieldColumn], pairs: Pairs, weights: Weights
+    columns: Sequence[FieldColumn], pairs: Pairs, weights: Weights, odds: Table | None = None
 ) -> list[list[Evidence]]:
     """List what each field adds to the odds of each pair.
 
-    The last is what `weigh_pairs` makes of it, if that is not their sum.
+    The last is what `weigh_pairs` makes of it, or what makes up the log2 `odds` of whole records,
+    (pairs,), if that is not their sum.
     """
     levels = compare_fields(columns, pairs)
     explained = weights.explain(levels)
-    rest = weigh_pairs(columns, pairs, levels, weights) - weights.weigh(levels)
-    have_other_names = _mark_other_names(columns, levels)
+    all_odds = weigh_pairs(columns, pairs, levels, weights) if odds is None else odds
+    rest = all_odds - weights.weigh(levels)
+    have_other_names = mark_other_names(columns, levels)
     for at in np.flatnonzero(np.abs(rest) > 1e-9).tolist():
         reason = ("all fields", "equal") if rest[at] > 0 else ("others", "as similar, but differ")
+        if odds is not None:
+            reason = ("whole record", "more alike" if rest[at] > 0 else "less alike")
         if have_other_names[at]:
             reason = ("name", "different name")
         explained[at].append(Evidence(*reason, float(rest[at])))
@@ -668,11 +674,7 @@ def learn_weights(
     guesses = _guess_rates(kinds)
     patterns, can_match, begins, counts = _count_patterns(levels, similarities, sampled)
     _begin_matches(patterns, kinds, can_match, begins, counts)
-    marks = np.zeros((len(patterns), len(kinds), MOST_LEVELS))
-    for at in range(len(kinds)):
-        present = np.flatnonzero(patterns[:, at] != MISSING)
-        marks[present, at, patterns[present, at]] = 1.0
-    met = marks.reshape(len(patterns), len(kinds) * MOST_LEVELS)
+    met = _mark_levels(patterns)
     is_copy = can_match & _mark_equal(patterns, kinds).all(axis=1)
     chances = np.full((len(patterns), 3), (1.0 - SURE) / 2)
     chances[np.arange(len(patterns)), begins] = SURE
@@ -684,10 +686,7 @@ def learn_weights(
 
     for _ in range(MOST_ROUNDS):
         hold_known()
-        counted = counts[:, np.newaxis] * chances
-        rates = (counted.T @ met).reshape(guesses.shape) + GUESSES * guesses
-        rates /= rates.sum(axis=2, keepdims=True)
-        shares = (counted.sum(axis=0) + 1.0) / (counts.sum() + 3.0)
+        shares, rates = _estimate_rates(met, counts[:, np.newaxis] * chances, guesses)
         logs = met @ _log(rates).reshape(3, -1).T + _log(shares)
         before, chances = chances, np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, np.newaxis])
         hold_known()
@@ -701,6 +700,46 @@ def learn_weights(
         rates=_order_rates(rates, shares, kinds, are_matches),
         are_matches=are_matches,
     )
+
+
+def estimate_weights(
+    fields: Mapping[str, FieldKind], levels: Levels, are_same: Marks, *, sampled: float = 1.0
+) -> Weights:
+    """Estimate the weights of fields from pairs that are known to be the same or not, (pairs,).
+
+    `levels` has shape (pairs, fields). Each pair that is not the same stands for `sampled` pairs.
+    They explain what decided about the pairs.
+    """
+    kinds, are_matches = tuple(fields.values()), np.arange(3) == MATCHES
+    counted = np.where(are_same, [[0.0], [0.0], [1.0]], [[sampled], [0.0], [0.0]]).T
+    shares, rates = _estimate_rates(_mark_levels(levels), counted, _guess_rates(kinds))
+    return Weights(
+        names=tuple(fields),
+        kinds=kinds,
+        shares=shares,
+        rates=_order_rates(rates, shares, kinds, are_matches),
+        are_matches=are_matches,
+        as_wholes=True,
+    )
+
+
+def _mark_levels(levels: Levels) -> Table:
+    """Mark the level of each field of pairs, shape (pairs, fields × MOST_LEVELS)."""
+    marks = np.zeros((*levels.shape, MOST_LEVELS))
+    for at, of_field in enumerate(levels.T):
+        present = np.flatnonzero(of_field != MISSING)
+        marks[present, at, of_field[present]] = 1.0
+    return marks.reshape(len(levels), levels.shape[1] * MOST_LEVELS)
+
+
+def _estimate_rates(met: Table, counted: Table, guesses: Table) -> tuple[Table, Table]:
+    """Estimate the shares of the classes and the rates of levels in each.
+
+    `met` are marks of levels, `counted` (pairs, 3) how many pairs each stands for in each class.
+    """
+    rates = (counted.T @ met).reshape(guesses.shape) + GUESSES * guesses
+    rates /= rates.sum(axis=2, keepdims=True)
+    return (counted.sum(axis=0) + 1.0) / (counted.sum() + 3.0), rates
 
 
 def _mark_equal(levels: Levels, kinds: Sequence[FieldKind]) -> Marks:

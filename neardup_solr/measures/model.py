@@ -30,6 +30,7 @@ from neardup_solr.measures import Frequencies, Measurements, Pairs, Similarities
 from neardup_solr.measures import fields as by_fields
 from neardup_solr.measures.aligned import ALIGNED, compare_records
 from neardup_solr.measures.fields import Evidence, FieldKind, Table, Weights
+from neardup_solr.measures.pretrained import WholeRecords
 from neardup_solr.progress import ignore
 from neardup_solr.settings import Settings
 
@@ -72,8 +73,8 @@ class Model:
 
     `measure` is the default that it began with, "fields" if records are compared by `fields`, whose
     `evidence` is weighed. `weights` are those of the intercept and of `names`. A pair is a match
-    from the probability `threshold` on, but records never below the `floor` of their similarity by
-    "aligned". It learnt from `same` and `different` answers.
+    from the probability `threshold` on, but records, if not compared as wholes, never below the
+    `floor` of their similarity by "aligned". It learnt from `same` and `different` answers.
     """
 
     measure: PairMeasure
@@ -116,6 +117,7 @@ class Model:
             content["are_matches"] = self.evidence.are_matches.tolist()
             content["rates"] = self.evidence.rates.round(9).tolist()
             content["bounds"] = {str(key): most for key, most in self.evidence.bounds.items()}
+            content["as_wholes"] = self.evidence.as_wholes
         lines = (f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
                  for name, value in content.items())  # fmt: skip
         return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -151,6 +153,7 @@ def _parse_model(content: dict[str, Any]) -> Model:
             names=tuple(kinds), kinds=tuple(kinds.values()), shares=shares, rates=rates,
             are_matches=are_matches,
             bounds={int(key): float(most) for key, most in content.get("bounds", {}).items()},
+            as_wholes=bool(content.get("as_wholes", False)),
         )  # fmt: skip
     weights = np.array(weights, dtype=np.float64)
     is_scaled = (content["neutral"], content["scale"]) == (NEUTRAL, SCALE)
@@ -177,7 +180,7 @@ class RecordMatcher:
 
     `columns` are those of the fields, none for plain texts, `forms` the normal forms of the whole
     records, of which `frequencies` weigh the words and `settings` shape the shingles. The first
-    pairs teach it the `weights` of the fields.
+    pairs teach it the `weights` of the fields. Those of two sources are compared `as_wholes`.
     """
 
     columns: Sequence[by_fields.FieldColumn]
@@ -187,10 +190,15 @@ class RecordMatcher:
     threads: int = 1
     weights: Weights | None = None
     model: Model | None = None
+    as_wholes: bool = False
+    _wholes: WholeRecords = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.model is not None:
             self.weights = self.model.evidence
+        if self.weights is not None:
+            self.as_wholes = self.weights.as_wholes
+        self._wholes = WholeRecords(self.forms, self.columns, self.threads)
 
     def match(self, pairs: Pairs, tell: Callable[[int], None] = ignore) -> Similarities:
         """Compute the probability of each pair that both records are the same.
@@ -198,7 +206,9 @@ class RecordMatcher:
         `tell` gets how many are done.
         """
         tell(0)
-        if self.model is None:
+        if self.model is None and self.as_wholes:
+            probabilities = self._match_wholes(pairs)
+        elif self.model is None:
             probabilities = self._match_fields(pairs, tell)
         else:
             rows, values = self.compare(pairs, self.model.measure)
@@ -218,6 +228,12 @@ class RecordMatcher:
         )
         return probabilities
 
+    def _match_wholes(self, pairs: Pairs) -> Similarities:
+        probabilities: Similarities = 1.0 / (1.0 + 2.0 ** -self._wholes.weigh(pairs))
+        if self.weights is None:
+            self.weights = self._wholes.estimate_weights(pairs, probabilities)
+        return probabilities
+
     def _compare_whole(self, pairs: Pairs) -> Similarities:
         """Compare whole records: as equal if all fields are, in whatever notation."""
         whole = compare_records(self.forms, pairs, self.frequencies, threads=self.threads)
@@ -232,7 +248,8 @@ class RecordMatcher:
         """
         if self.model is None:
             assert self.weights is not None
-            return by_fields.explain_pairs(self.columns, pairs, self.weights)
+            odds = self._wholes.weigh(pairs) if self.as_wholes else None
+            return by_fields.explain_pairs(self.columns, pairs, self.weights, odds)
         bits = (self.model.weights / math.log(2)).tolist()
         explained = [[Evidence("", "", bits[0])] for _ in pairs]
         rows, values = self.compare(pairs, self.model.measure)
@@ -256,6 +273,8 @@ class RecordMatcher:
         if not columns and measure not in ("aligned", "records"):
             least = LEAST_ALIKE
             may_match |= self._measure(measure, self.forms, pairs, least) >= least
+        if columns and self.as_wholes:
+            may_match |= self._wholes.weigh(pairs) >= 0.0
         rows = np.flatnonzero(may_match)
         alike = pairs[rows]
         numbers, places = np.unique(alike, return_inverse=True)
@@ -265,10 +284,16 @@ class RecordMatcher:
         for name in MEASURES[1:]:
             features.append((self._measure(name, forms, numbered) - NEUTRAL) / SCALE)
         if columns:
-            if self.weights is None:
+            if self.weights is None and self.as_wholes:
+                self._match_wholes(pairs)
+            elif self.weights is None:
                 _, self.weights = by_fields.match_fields(columns, pairs, whole, threads=threads)
             levels = by_fields.compare_fields(columns, alike, threads=threads)
-            nats = by_fields.weigh_pairs(columns, alike, levels, self.weights) * math.log(2)
+            if self.as_wholes or self.weights is None:
+                bits = self._wholes.weigh(alike)
+            else:
+                bits = by_fields.weigh_pairs(columns, alike, levels, self.weights)
+            nats = bits * math.log(2)
             nats[(levels == by_fields.MISSING).all(axis=1)] = -MOST_EVIDENCE
             features.append(np.clip(nats, -MOST_EVIDENCE, MOST_EVIDENCE))
             for column, of_column in zip(columns, levels.T, strict=True):
@@ -343,7 +368,7 @@ def predict(values: Table, weights: Table) -> Similarities:
 def judge(values: Table, model: Model) -> Similarities:
     """Compute the probabilities of a match by a model, shape (pairs,)."""
     probabilities = predict(values, model.weights)
-    if model.fields:
+    if model.fields and not (model.evidence and model.evidence.as_wholes):
         probabilities[values[:, 0] * SCALE + NEUTRAL < model.floor - 1e-9] = 0.0
     return probabilities
 

@@ -56,7 +56,7 @@ def duplicates(
     answers: str | Path | None = None,
     model: str | Path | None = None,
     cap: int | None = None,
-    linkage: Linkage = "single",
+    linkage: Linkage | None = None,
     canonical: str = "first",
     id: str | None = None,
     text: OneOrMore = "text",
@@ -90,8 +90,10 @@ def duplicates(
 
     With `linkage` "single", one pair joins a document to a cluster; with "complete", it must form a
     pair with each document in it; with "mutual_best" and `against`, a pair counts only if neither
-    document has a better match. `canonical` is "first", "longest", "shortest", "oldest",
-    "oldest:FIELD" or "FIELD=wire,agency" (prefer the value wire, then agency).
+    document has a better match. That is the default for `fields` of two sources, whose records are
+    compared as wholes, by weights that were learnt beforehand; else it is "single". `canonical` is
+    "first", "longest", "shortest", "oldest", "oldest:FIELD" or "FIELD=wire,agency" (prefer the
+    value wire, then agency).
 
     If Solr is away, the call waits for it, at most `patience` (seconds, or "5m").
 

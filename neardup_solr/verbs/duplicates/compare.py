@@ -452,7 +452,8 @@ class Comparison:
         probabilities = matcher.match(
             pairs, lambda done: on_progress(Progress(COMPARING, done, len(pairs)))
         )
-        if is_first and matcher.weights is not None and not matcher.weights.are_matches.any():
+        weights = matcher.weights
+        if is_first and weights and not (weights.as_wholes or weights.are_matches.any()):
             progress.LOG.warning(
                 "the fields do not separate matches from other pairs, so only records"
                 " that are equal in all fields are found: choose different fields"
@@ -621,6 +622,7 @@ def make_records(work: Work, documents: Corpus, frequencies: Frequencies) -> Rec
         settings=documents.settings,
         threads=THREADS,
         model=work.model,
+        as_wholes=work.is_across,
     )
 
 

@@ -63,6 +63,7 @@ else:
 
 WAYS: tuple[Way, ...] = get_args(Way)
 LITTLE = 10**9  # documents × characters of their texts
+ONCE = "Each record has its best match in the other source alone; `linkage` single finds all."
 ALIGNING = 10  # times as slow as other measures
 OMIT_ONE = "omit one of them"
 # Arguments, and others that they cannot be combined with. The weights of fields and models depend
@@ -80,7 +81,8 @@ class Work:
 
     `sides` are the source and what it is compared with, if anything, `readings` how they are read.
     `kinds` are those of the fields that are compared, `judged` the answers of people, `reads` the
-    files beside the sources; `chosen` says why the measure is this one, if none was named. The
+    files beside the sources; `chosen` says why the measure or the linkage is this one, if none was
+    named. The
     columns `beside` are left out of the comparison, but may tell copies apart. Of each source the
     `columns` are kept; `others` has the names of those that are named otherwise in the second one.
     """
@@ -175,6 +177,9 @@ def make_work(
     arguments = SimpleNamespace(**{"beside": (), **values, **fill_in(values)})
     others = _take_apart(arguments)
     model, kinds = _take_model(arguments), _take_fields(arguments)
+    # Each of two sources of records has a thing once.
+    is_once = arguments.linkage is None and bool(kinds) and arguments.against is not None
+    arguments.linkage = "mutual_best" if is_once else arguments.linkage or "single"
     if arguments.measure == AUTO and (
         arguments.max_distance is not None or arguments.by == "shingles"
     ):
@@ -224,7 +229,8 @@ def make_work(
     names = ("by", "cap", "linkage", "canonical", "texts", "without_common")
     return Work(
         sides=sides, readings=readings, settings=settings, measure=measure, bounds=limits,
-        reach=reach, is_open=arguments.measure == AUTO, filters=listed(arguments.fq), same=same,
+        reach=reach, is_open=arguments.measure == AUTO, chosen=ONCE if is_once else "",
+        filters=listed(arguments.fq), same=same,
         equality=equality, kinds=kinds, model=model, judged=judged, rule=rule,
         keep=listed(arguments.keep), columns=read, others=others, beside=beside,
         has_ids=arguments.id != ROW, remember=files["remember"],
@@ -247,8 +253,9 @@ def check_values(values: Mapping[str, Any]) -> None:
     require(cap is None or cap > 1, f"`cap` cannot be {cap}", "give 2 or more")
     reason = "`cap` cannot be used with `by` all, which compares every pair"
     require(by != "all" or cap is None, reason, "omit it")
-    linkage = values.get("linkage", "single")
-    require_choice("linkage", linkage, LINKAGES)
+    linkage = values.get("linkage")
+    if linkage is not None:
+        require_choice("linkage", linkage, LINKAGES)
     is_across = values.get("against") is not None
     reason = "`linkage` mutual_best needs two sources"
     require(is_across or linkage != "mutual_best", reason, "name the second with `against`")

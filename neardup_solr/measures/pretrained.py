@@ -1,0 +1,175 @@
+"""Match probability of records of two sources, with weights that were learnt beforehand.
+
+Two sources describe the same things in their own words, so few columns agree as `fields` expects it
+of a match, and the classes that EM finds among the candidates are often not those that are meant.
+But of two clean sources each record has one match at most, and the best of both records is right or
+nothing is. For that it is enough to rank candidates, which can be learnt once from other tables: a
+logistic regression over features that mean the same on each table.
+
+Three features do: the share of the trigrams of the smaller record that the other has (the overlap
+coefficient; a record of few words counts for more), the cosine of the trigrams of the values that
+name the records, and the numbers that both have, alone or in a word, which tell models and editions
+apart. A trigram weighs the square of its inverse document frequency, as words do in `aligned`, a
+number the frequency itself.
+
+`benchmarks/pretrain.py` learns the weights from labelled tables, and measures them on tables of
+families that it left out.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from neardup_solr.kernel import shingle_hashes
+from neardup_solr.measures import Flat, Pairs, Similarities, in_parts
+from neardup_solr.measures.aligned import mutual_best
+from neardup_solr.measures.fields import (
+    EQUAL_ODDS,
+    LEAST_PROBABILITY,
+    MISSING,
+    OTHER_NAMES,
+    FieldColumn,
+    Table,
+    Weights,
+    compare_fields,
+    estimate_weights,
+    mark_other_names,
+    mark_same,
+)
+from neardup_solr.measures.sets import hash_sets
+from neardup_solr.settings import Settings
+
+# Nats, of the intercept first, then of each feature.
+WEIGHTS = np.array([-2.80, 3.25, 1.16, 2.09])
+TRIGRAMS = Settings(kind="chars", shingle_size=3)
+WORDS = Settings(kind="words", shingle_size=1)
+SAMPLE = 20_000  # other pairs that tell what they agree in
+SLOT_BITS = 22  # of the hashes of terms, by which documents are counted
+NEARLY = 1.0  # bit: a column that tells so much less than the most telling one may name the record
+
+_NUMBERS = re.compile(r"\S*\d\S*")
+
+
+class TermSets:
+    """Sets of terms of records, each term with a weight.
+
+    A term weighs a power of its inverse document frequency. `totals` (records,) are the weights of
+    all terms of each.
+    """
+
+    def __init__(self, sets: Flat, power: int) -> None:
+        slots = (sets.values >> np.uint64(64 - SLOT_BITS)).astype(np.int64)
+        counts = np.bincount(slots, minlength=1 << SLOT_BITS)
+        self._sets = sets
+        self._weights = np.log((1.0 + len(sets.lengths)) / np.maximum(counts, 1)) ** power
+        sums = np.concatenate([[0.0], np.cumsum(self._weights[slots])])
+        self.totals: Table = np.diff(sums[sets.bounds])
+
+    def weigh_shared(self, pairs: Pairs, threads: int) -> Table:
+        """Weigh what the sets of each pair share, shape (pairs,)."""
+        shared = np.empty(len(pairs), dtype=np.float64)
+
+        def weigh_part(part: slice) -> None:
+            shingle_hashes.weigh_common(
+                *self._sets, pairs[part], 64 - SLOT_BITS, self._weights, shared[part]
+            )
+
+        in_parts(weigh_part, self._sets.lengths_of(pairs).sum(axis=1), threads)
+        return shared
+
+
+class WholeRecords:
+    """Records of two sources, whose pairs are weighed.
+
+    `forms` (records,) are the normal forms of the whole records, `columns` their fields.
+    """
+
+    def __init__(self, forms: Sequence[str], columns: Sequence[FieldColumn], threads: int) -> None:
+        self._forms, self._columns, self._threads = forms, columns, threads
+
+    @cached_property
+    def _terms(self) -> tuple[TermSets, TermSets, TermSets]:
+        """The trigrams and the numbers of records, and the trigrams of their names."""
+        numbers = [" ".join(_NUMBERS.findall(form)) for form in self._forms]
+        names = list_names(self._forms, self._columns)
+        return (
+            TermSets(hash_sets(self._forms, TRIGRAMS), 2),
+            TermSets(hash_sets(numbers, WORDS), 1),
+            TermSets(hash_sets(names, TRIGRAMS), 2),
+        )
+
+    def measure_features(self, pairs: Pairs) -> Table:
+        """Measure the features of pairs, shape (pairs, features)."""
+        pairs = np.ascontiguousarray(pairs)
+        records, _, names = self._terms
+        least = np.median(records.totals) / 2  # that a record of few words counts for
+        of_record, of_numbers, of_name = (
+            terms.weigh_shared(pairs, self._threads) for terms in self._terms
+        )
+        features = (
+            _divide(of_record, np.maximum(records.totals[pairs].min(axis=1), least)),
+            of_numbers / math.log(max(len(self._forms), 2)),
+            _divide(of_name, np.sqrt(names.totals[pairs].prod(axis=1))),
+        )
+        return np.stack(features, axis=1)
+
+    def weigh(self, pairs: Pairs) -> Table:
+        """Compute the log2 odds that the records of each pair are the same, shape (pairs,).
+
+        Records that are equal in all fields have `EQUAL_ODDS` or better, and members of a family
+        `OTHER_NAMES`, as in `fields`.
+        """
+        bits: Table = (WEIGHTS[0] + self.measure_features(pairs) @ WEIGHTS[1:]) / math.log(2)
+        likely = np.flatnonzero(bits >= 0.0)
+        levels = compare_fields(self._columns, pairs[likely], threads=self._threads)
+        bits[likely[mark_other_names(self._columns, levels)]] = OTHER_NAMES
+        are_equal = mark_same(self._columns, pairs)
+        bits[are_equal] = np.maximum(bits[are_equal], EQUAL_ODDS)
+        return bits
+
+    def estimate_weights(self, pairs: Pairs, probabilities: Similarities) -> Weights:
+        """Estimate weights of the fields that explain the best matches of both records."""
+        are_same = mutual_best(pairs, probabilities) & (probabilities >= LEAST_PROBABILITY)
+        same, others = np.flatnonzero(are_same), np.flatnonzero(~are_same)
+        some = others[np.linspace(0, len(others) - 1, min(len(others), SAMPLE)).astype(np.int64)]
+        rows = np.concatenate([same, some])
+        levels = compare_fields(self._columns, pairs[rows], threads=self._threads)
+        fields = {column.name: column.kind for column in self._columns}
+        sampled = len(others) / max(len(some), 1)
+        return estimate_weights(fields, levels, are_same[rows], sampled=sampled)
+
+
+def _divide(part: Table, whole: Table) -> Table:
+    """Divide, 0 by 0 as 0."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
+
+
+def list_names(forms: Sequence[str], columns: Sequence[FieldColumn]) -> list[str]:
+    """List what names each record: the value of its naming column, or else the whole record.
+
+    The naming column is the first of those texts that tell records apart about as well as the one
+    that does it best.
+    """
+    telling = {at: _measure_entropy(column) for at, column in enumerate(columns)
+               if column.kind == "text"}  # fmt: skip
+    best = max(telling.values(), default=0.0)
+    naming = next((columns[at] for at, bits in telling.items() if bits >= best - NEARLY), None)
+    if naming is None:
+        return list(forms)
+    values = [*naming.values, ""]  # the last is MISSING
+    return [values[number] or form for number, form in zip(naming.numbers, forms, strict=True)]
+
+
+def _measure_entropy(column: FieldColumn) -> float:
+    """Compute the bits that the value of a column tells of a record, less if many lack it."""
+    counts = np.bincount(column.numbers[column.numbers != MISSING])
+    if not counts.any():
+        return 0.0
+    shares = counts[counts > 0] / counts.sum()
+    filled = counts.sum() / len(column.numbers)
+    return float(-(shares * np.log2(shares)).sum() * min(1.0, 1.5 * filled))
