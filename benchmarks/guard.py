@@ -4,10 +4,12 @@
 
 `guard_sources` has the sources by which the guard was tuned, `guard_other_sources` others of other
 families, that were written afterwards, and `guard_small_sources` those in which gaps were found
-then: of small clusters, and of tables. Each is compared for each rule of the document that is kept,
-at the measure that it names, and by each measure, but for tables. A removal is wrong if the
-document that is kept for it is another thing. Sources with more than 2 % of wrong removals have to
-be asked about, and those that have only copies have not. Results go to guard.md and guard.json.
+then: of small clusters, and of tables. `guard_values` has texts that differ in a value, as sizes
+and verdicts do, in files of two texts, too, and copies that look like them. Each is compared for
+each rule of the document that is kept, at the measure that it names, and by each measure, but for
+tables. A removal is wrong if the document that is kept for it is another thing. Sources with more
+than 2 % of wrong removals have to be asked about, and those that have only copies have not.
+Results go to guard.md and guard.json.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any
 from guard_other_sources import SHOWN
 from guard_small_sources import SMALL
 from guard_sources import TUNING
+from guard_values import VALUES
 from lib import results
 from lib.sources import Source
 
@@ -35,6 +38,7 @@ FAMILIES = {
     "Sources of the tuning": TUNING,
     "Other sources": SHOWN,
     "Small clusters and tables": SMALL,
+    "Values": VALUES,
 }
 HEAD = ["source", "documents", "removed", "wrong, %", "asked", "runs"]
 

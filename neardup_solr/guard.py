@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, compress, groupby, pairwise
+from itertools import chain, combinations, compress, groupby, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -45,11 +45,12 @@ MANY, SEVERAL, LARGE, MUCH, MOST, LOOSE = 8, 5, 20, 0.25, 0.5, 0.25
 SLIGHT, SLIGHT_AT_ENDS = 0.04, 0.1
 SHORT = 12  # words of a text, up to which few texts differ in the same places by chance
 RELATED = 0.5  # of the words of clusters of one template
-SWAPPED = 0.1  # of the small clusters, which differ in the same two words
+SWAPPED = 0.1  # of the small clusters, which differ in the same words, or between the same
+ALTERNATIVES = 0.2  # of pairs of these, that differ in the same words: of copies, now so, now so
 CUTS, COVERED = 4, 2 / 3  # ways to part a cluster into kinds, and the texts that they explain
-# Pairs that differ in numbers alone, and their share, to ask: dates and codes of records have slips
-FEWEST_NUMERIC, NUMERIC, NUMERIC_OF_RECORDS = 8, 0.25, 0.5
-FEWEST_ALL_NUMERIC = 3  # pairs, all of which differ in numbers alone: a series of three
+# Pairs that differ in numbers alone, and their share of the others, to ask: of texts, and of
+# records, as dates and codes of these have slips
+NUMERIC, NUMERIC_OF_RECORDS = (1, 0.25), (3, 0.5)
 SYMBOLIC = 0.05  # pairs that differ in symbols alone, as a share of all, to ask
 OTHERS = 2  # pairs that `equal` would separate for each that it is meant for, at most
 # Documents are unrelated below this part of the threshold; that part of the pairs of a cluster.
@@ -163,12 +164,12 @@ def find_families(clusters: Sequence[Family], documents: int) -> list[Template]:
 
     Two texts of a cluster may differ in any words. But if they differ between the same words as
     those of other clusters do, which have much else in common, all are of a template. So they are
-    if they differ in the same words as those of others, such as "men" and "women".
+    if one has a value in the place of another, such as "men" and "women", as those of others do.
     """
     differences = [_find_differences([form.split()[:WORDS] for form in forms])
                    for _, _, forms in clusters]  # fmt: skip
     sites = [each.sites for each in differences]
-    swapped = [_describe_swapped(clusters[at], differences[at].swap, documents)
+    swapped = [_describe_swapped(clusters[at], differences[at].swaps, documents)
                for at in _find_swapped(differences)]  # fmt: skip
     places: dict[tuple[str, ...], list[int]] = {}
     for at, between in enumerate(sites):
@@ -202,68 +203,106 @@ def find_families(clusters: Sequence[Family], documents: int) -> list[Template]:
     return templates + [each for each in swapped if each.cluster not in names]
 
 
+Swap: TypeAlias = tuple[str, ...]  # two runs of words, of which texts have the one or the other
+
+
 class _Differences(NamedTuple):
     """Where texts of a cluster differ, by the words around, and in which words.
 
-    The `swap` has these of two texts, unless these differ in more. Numbers, words that are alike by
-    their letters, short forms, and hosts of links are no sign of a template.
+    `sites` are those of the first text and the others. `swaps` has the words in which each two
+    texts differ, with the word on either side. Numbers, words that are alike by their letters,
+    short forms, and hosts of links are no sign of a template. Texts `are_swapped` if each two have
+    such words for others, but none more or less; they `are_short` if they have few words besides.
     """
 
     sites: list[set[tuple[str, ...]]]
-    swaps: set[tuple[str, ...]]
-    swap: frozenset[tuple[str, ...]]
+    swaps: list[dict[Swap, tuple[str, str]]]
+    are_swapped: bool
+    are_short: bool
 
 
 def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
-    """Find where others have other words than the first text, and which."""
-    first, is_swap = texts[0], len(texts) == 2
-    sites, swaps = [], set()
-    for other in texts[1:]:
-        for code in Levenshtein.opcodes(first, other):
-            start, stop = code.src_start, code.src_end
-            is_swap &= code.tag in ("equal", "replace")
-            if code.tag != "replace":
+    """Find where others have other words than the first text, and in which words all differ."""
+    sites, swaps = list[set[tuple[str, ...]]](), list[dict[Swap, tuple[str, str]]]()
+    are_swapped = are_single = True
+    short = 0
+    for at, (first, other) in enumerate(combinations(texts, 2)):
+        swap = dict[Swap, tuple[str, str]]()
+        for (start, stop), (place, end) in _find_gaps(first, other):
+            words, others = " ".join(first[start:stop]), " ".join(other[place:end])
+            are_swapped &= bool(words and others)
+            are_single &= stop - start == end - place == 1
+            if not (words and others) or _DIGIT.search(words) or _DIGIT.search(others):
                 continue
-            words = " ".join(first[start:stop])
-            others = " ".join(other[code.dest_start : code.dest_end])
-            has_digits = _DIGIT.search(words) or _DIGIT.search(others)
-            if has_digits or fuzz.ratio(words, others) >= ALIKE or _is_short(words, others):
+            is_link = start > 0 and first[start - 1] in LINKS
+            if fuzz.ratio(words, others) >= ALIKE or _is_short(words, others) or is_link:
                 continue
-            if start and first[start - 1] in LINKS:
-                continue
-            swaps.add(_swap(words, others))
             before, after = first[max(start - 2, 0) : start], first[stop : stop + 2]
-            if len(before) > 1 and len(after) > 1:
+            swap[_swap(words, others)] = " ".join(before[-1:]), " ".join(after[:1])
+            if at < len(texts) - 1 and len(before) > 1 and len(after) > 1:
                 sites.append({("<", *before), (">", *after), ("<>", before[-1], after[0])})
-    return _Differences(sites, swaps, frozenset(swaps if is_swap else ()))
+        short += len(swap) > SLIGHT_AT_ENDS * len(first)
+        swaps.append(swap)
+    are_short = are_single and are_many(short, len(swaps), MOST)
+    return _Differences(sites, swaps, are_swapped and any(swaps), are_short)
+
+
+def _find_gaps(
+    first: Sequence[str], other: Sequence[str]
+) -> Iterable[tuple[tuple[int, int], tuple[int, int]]]:
+    """Find the words of two texts, from where to where, between those that they share."""
+    codes = Levenshtein.opcodes(first, other)
+    for is_shared, run in groupby(codes, key=lambda code: code.tag == "equal"):
+        if not is_shared:
+            parts = [*run]
+            yield (parts[0].src_start, parts[-1].src_end), (parts[0].dest_start, parts[-1].dest_end)
+
+
+def are_many(count: int, of_all: int, share: float, fewest: int = 1) -> bool:
+    """Tell whether so many are `fewest` and a share of the others."""
+    return count >= fewest + share * max(of_all - fewest, 0)
 
 
 def _find_swapped(differences: Sequence[_Differences]) -> list[int]:
-    """Find the clusters of two texts that differ in the same words as those of several others.
+    """Find the clusters whose texts have one value of several in the same place, as others do.
 
-    Copies are edited now so, now so, even if some words are often replaced: such as these are most
-    of what differs.
+    Copies are edited now so, now so, even if some words are often replaced. So each two texts of a
+    cluster differ in the same words as those of several others, which are most of what differs in
+    these; or between the same words as those of several others, and in few alternatives; or most
+    clusters have short texts with one word for another.
     """
-    anywhere = Counter(swap for each in differences for swap in each.swaps)
-    alone = Counter(each.swap for each in differences if each.swap)
-    least = max(SEVERAL, SWAPPED * len(differences))
-    return [
-        at for at, (*_, swap) in enumerate(differences)
-        if swap and alone[swap] >= max(least, IN_SLOTS * max(anywhere[each] for each in swap))
-    ]  # fmt: skip
+    least = max(SEVERAL, SWAPPED * sum(len(each.swaps) for each in differences))
+    short = [at for at, each in enumerate(differences) if each.are_short]
+    chosen = {*short} if are_many(len(short), len(differences), MOST) else set[int]()
+    swapped = {at: [*filter(None, each.swaps)]
+               for at, each in enumerate(differences) if each.are_swapped}  # fmt: skip
+    anywhere = Counter(swap for each in differences for swap in {*chain(*each.swaps)})
+    alone = Counter(swap for swaps in swapped.values() for swap in {*map(frozenset, swaps)})
+    places = dict[tuple[str, str], dict[int, set[Swap]]]()
+    for at, swaps in swapped.items():
+        if all(
+            alone[frozenset(swap)] >= max(least, IN_SLOTS * max(map(anywhere.__getitem__, swap)))
+            for swap in swaps
+        ):
+            chosen.add(at)
+        for swap, place in chain.from_iterable(each.items() for each in swaps):
+            places.setdefault(place, {}).setdefault(at, set()).add(swap)
+    for where in places.values():
+        if len(where) >= least and 1 - compute_differing([*chain(*where.values())]) >= ALTERNATIVES:
+            chosen.update(where)
+    return sorted(chosen)
 
 
-def _describe_swapped(
-    cluster: Family, swap: frozenset[tuple[str, ...]], documents: int
-) -> Template:
-    """Describe a cluster of two texts, and the words in which they differ."""
+def _describe_swapped(cluster: Family, swaps: Iterable[Iterable[Swap]], documents: int) -> Template:
+    """Describe a cluster, and the words in which its texts differ."""
     name, size, forms = cluster
     alignment = Alignment([form.split()[:WORDS] for form in forms])
     template = alignment.describe(name, size, size / documents, forms)
-    return replace(template, values=tuple(sorted(swap))[:SLOTS], is_regular=True)
+    values = dict.fromkeys(chain.from_iterable(map(sorted, swaps)))
+    return replace(template, values=tuple(values)[:SLOTS], is_regular=True)
 
 
-def _swap(words: str, others: str) -> tuple[str, ...]:
+def _swap(words: str, others: str) -> Swap:
     """Make a pair of two runs of words, without the letters that both begin and end with.
 
     These belong to other words in scripts without blanks.

@@ -134,9 +134,12 @@ def test_a_token_may_use_all_of_the_syntax(cities: Collection, tmp_path: Path) -
             assert search("search", fq)[0] in (400, 403)
         assert search("params", " capital ") == search("search", "capital") == (200, 2)
         for token in ("params", "search"):
-            for fq in ("capitol", ["id:1", "capitol"], "東京"):
-                sent = {"text": TEXT, "fq": fq}
-                answer = served.ask("search", sent, Authorization=f"Bearer c4n4ry-of-{token}")
+            for unknown in ("capitol", ["id:1", "capitol"], "東京"):
+                answer = served.ask(
+                    "search",
+                    {"text": TEXT, "fq": unknown},
+                    Authorization=f"Bearer c4n4ry-of-{token}",
+                )
                 assert answer.status == 400
                 assert "capital" in answer.json["error"] + answer.json["next"]
                 assert "\n" not in answer.json["error"]

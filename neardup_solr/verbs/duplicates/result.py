@@ -36,8 +36,6 @@ from neardup_solr.files import PathError, check_apart, check_place, is_inside, w
 from neardup_solr.guard import (
     EQUAL,
     FEWEST,
-    FEWEST_ALL_NUMERIC,
-    FEWEST_NUMERIC,
     LOOK,
     NUMERIC,
     NUMERIC_OF_RECORDS,
@@ -46,6 +44,7 @@ from neardup_solr.guard import (
     Far,
     Linked,
     Template,
+    are_many,
     describe_far,
     list_far,
 )
@@ -294,9 +293,9 @@ class Duplicates:
             return f"Possibly not copies: {records} with ids are equal in all fields; {step}"
         if self.symbolic >= max(1, SYMBOLIC * len(self.pairs)):
             return f"Possibly not copies: {self.describe_alike(SYMBOLS)}"
-        least = NUMERIC_OF_RECORDS if self.measure in ("fields", "model") else NUMERIC
-        are_all = self.numeric == len(self.pairs) >= FEWEST_ALL_NUMERIC
-        if are_all or self.numeric >= max(FEWEST_NUMERIC, least * len(self.pairs)):
+        are_records = self.measure in ("fields", "model")
+        fewest, share = NUMERIC_OF_RECORDS if are_records else NUMERIC
+        if are_many(self.numeric, len(self.pairs), share, fewest):
             return f"Possibly not copies: {self.describe_alike(NUMBERS)}"
         return ""
 

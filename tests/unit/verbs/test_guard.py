@@ -212,6 +212,90 @@ def chain_of(parts: list[str], values: tuple[str, ...]) -> list[str]:
     return [parts[0], *(each for both in zip(values, parts[1:], strict=True) for each in both)]
 
 
+VALUES = [
+    "S M L",
+    "red blue green",
+    "малый средний большой",
+    "klein groß",
+    "allegro scherzo finale",
+]
+
+
+@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize("place", ["{0}, size {1}", "{0}, size {1}, {0}"])
+def test_values_in_the_same_place_are_doubted(values: str, place: str) -> None:
+    """Each product comes in each of a few values; their texts are long, and have as many copies."""
+    rng = random.Random(11)
+    products = [words(rng, 18) for _ in range(12)]
+    texts = [place.format(text, value) for text in products for value in values.split()]
+    found = duplicates(among(texts, rng, pairs=12), measure="words")
+    assert len(found.removed) == 12 * len(values.split())
+    assert len(found.templates) == 12
+    assert found.doubt
+
+
+def test_verdicts_that_differ_in_two_places_are_doubted() -> None:
+    """One of the places has few alternatives, the other has many."""
+    rng = random.Random(12)
+    texts = []
+    for at in range(9):
+        facts = words(rng, 30)
+        ends = (("upheld", "dismissed"), ("guilty", "acquitted"))[at % 2]
+        for end, court in zip(ends, rng.sample(DAYS, 2), strict=True):
+            texts.append(f"{facts} the court finds {end} on {court}")
+    found = duplicates(texts, measure="words")
+    assert len(found.removed) == 9
+    assert found.doubt
+
+
+FEW_VALUES = [
+    ["Linen shirt size S", "Linen shirt size M"],
+    [f"Yoga class in the harbour hall on {day}" for day in DAYS[:4]],
+    [f"{name} Novak, Mill Lane, Orla" for name in ("Anna", "Bruno", "Mira")],
+    ["Запись к врачу на вторник утром", "Запись к врачу на среду утром"],
+    ["History of the harbour, volume II", "History of the harbour, volume III"],
+    ["Pump 4 of the northern station", "Pump 7 of the northern station"],
+]
+
+
+@pytest.mark.parametrize("texts", FEW_VALUES)
+def test_a_few_short_texts_with_other_values_are_doubted(texts: list[str]) -> None:
+    """Of two to four texts, each has another word or number in the same place."""
+    found = duplicates(texts)
+    assert found.removed
+    assert found.doubt
+
+
+FEW_COPIES = [
+    ["Linen shirt with colar", "Linen shirt with collar"],
+    ["Anna Berg, 4 Mill Street", "Anna Berg, 4 Mill St", "Berg, Anna, 4 Mill Street"],
+    ["Anna Maria Berg, Mill Street", "Anna Berg, Mill Street"],
+    ["Data base of old harbours", "Database of old harbours"],
+    ["Smith & Sons, bakers, Orla", "Smith and Sons, bakers, Orla"],
+]
+
+
+@pytest.mark.parametrize("texts", FEW_COPIES)
+def test_a_few_short_copies_are_not_doubted(texts: list[str]) -> None:
+    """Slips, short forms, another order, and words that are missing are those of copies."""
+    found = duplicates(texts)
+    assert found.removed
+    assert found.doubt == ""
+
+
+def test_reposts_on_other_days_are_not_doubted() -> None:
+    """A day of posting is in the same place again and again, but has many alternatives."""
+    rng = random.Random(13)
+    texts = [
+        f"{text} posted on {day}"
+        for text in [words(rng, 40) for _ in range(90)]
+        for day in rng.sample(DAYS, 2)
+    ]
+    found = duplicates(texts, measure="words")
+    assert len(found.removed) == 90
+    assert found.doubt == ""
+
+
 REWORDED = [
     [("Street", "St."), ("and", "&"), ("Doctor", "Dr.")],
     [("colour", "color"), ("grey", "gray"), ("travelled", "traveled")],
