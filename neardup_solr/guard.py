@@ -273,7 +273,9 @@ def _find_swapped(differences: Sequence[_Differences]) -> list[int]:
     """
     least = max(SEVERAL, SWAPPED * sum(len(each.swaps) for each in differences))
     short = [at for at, each in enumerate(differences) if each.are_short]
-    chosen = {*short} if are_many(len(short), len(differences), MOST) else set[int]()
+    pairs = sum(len(differences[at].swaps) for at in short)  # of texts: one is too little to tell
+    is_usual = pairs > 1 and are_many(len(short), len(differences), MOST)
+    chosen = {*short} if is_usual else set[int]()
     swapped = {at: [*filter(None, each.swaps)]
                for at, each in enumerate(differences) if each.are_swapped}  # fmt: skip
     anywhere = Counter(swap for each in differences for swap in {*chain(*each.swaps)})

@@ -609,7 +609,7 @@ def _refuse_fields(argument: str, chosen: Chosen, *, chooses_measure: bool) -> N
     names = join_names(parse_fields(chosen.arguments["fields"]))
     step = f"omit it, or join the columns to a text with `text` {names!r}"
     if not chooses_measure and argument == "`remember`":  # short texts would be compared as records
-        step = f"{step} and compare it by `measure` words"
+        step = f"{step} `measure` words"
     reason = (
         f"{argument} is for texts, but the columns of {chosen.name} are compared, as none is text"
     )

@@ -308,7 +308,7 @@ def test_the_last_token_is_revoked(large: Collection, tmp_path: Path) -> None:
 
     path.chmod(0o644)
     with serving(large.url, tmp_path / "log", "--tokens", str(path)) as served:
-        part = f"{path} can be read by all users: run chmod o-r {path}\n"
+        part = f"{path} can be read by all users: run chmod o-r {path}"
         assert served.log.read_text("utf-8").count(part) == 1
         path.chmod(0o600)
         assert served.ask("metrics", **token).status == 200

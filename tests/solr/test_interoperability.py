@@ -118,7 +118,7 @@ def test_the_command_takes_a_ca(guarded: str, certified: Certified) -> None:
     }
     command = [sys.executable, "-m", "neardup_solr", "--ca"]
     words = ["delete", "--query", "*:*"]
-    for file, code in ((str(certified.ca), 0), ("/elsewhere.pem", 2)):
+    for file, code in ((str(certified.ca), 0), ("/elsewhere.pem", 3)):
         ran = subprocess.run(
             [*command, file, *words], env=environment, capture_output=True, text=True, timeout=60
         )

@@ -173,7 +173,7 @@ def test_a_client_certificate_that_cannot_be_used(certified: Certified, tmp_path
     locked.write_text(certified.certificate.read_text() + locked.read_text())
     for file in (certified.certificate, locked, tmp_path / "none.pem"):
         ran = neardup("--cert", str(file), "lint", "--solr", "https://127.0.0.1:1/solr")
-        assert ran.returncode == 2
+        assert ran.returncode == 3
         assert ran.stderr == (
             f"neardup: {file} from --cert or $NEARDUP_SOLR_CERT is not a usable client certificate"
             "; name a PEM file with the certificate and its private key, without a password\n"

@@ -13,9 +13,9 @@ from tests.solr.cli.conftest import Run
 
 ROWS = """id,text,tenant
 1,one two three four five six,a
-2,one two three four five seven,a
+2,one two three four five,a
 3,one two three four five six,b
-4,one two three four five seven,b
+4,one two three four five,b
 5,one two three four five six,
 """
 
