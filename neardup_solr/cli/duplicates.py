@@ -221,7 +221,8 @@ def _say_duplicates(result: Duplicates) -> None:
         show.say(f"{sentence[0].upper()}{sentence[1:]}.")
     if result.chosen:
         show.say(show.in_options(result.chosen))
-    elif result.borderline is not None and result.borderline.warning:
+    is_open = result.against or not result.chosen  # what is chosen for one source says enough
+    if is_open and result.borderline is not None and result.borderline.warning:
         show.warn(f"{result.borderline.warning} neardup review asks about such pairs.")
     if result.since is not None:
         is_weighed = measure_named(result.measure).needs_frequencies

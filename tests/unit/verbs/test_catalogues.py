@@ -11,6 +11,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.answers import Answer, append_answers
+from tests.command import neardup
 
 BRANDS = ("Aldor", "Brevik", "Castelo", "Dunmore", "Elvira")
 THINGS = ("kettle", "toaster", "radio", "lamp", "speaker", "heater")
@@ -77,6 +78,14 @@ def test_things_that_two_shops_describe(tmp_path: Path) -> None:
     assert list_pairs(every) >= pairs
     assert every.linkage == "single"
     assert not every.chosen
+
+
+def test_what_the_threshold_decides_is_told(tmp_path: Path) -> None:
+    """The command says that there is one match for each, and that many are near the threshold."""
+    first, second = write_shops(tmp_path)
+    told = neardup("duplicates", str(first), "--against", str(second)).stderr
+    assert "--linkage single" in told
+    assert "neardup review" in told
 
 
 def test_whole_records_are_explained(tmp_path: Path) -> None:
