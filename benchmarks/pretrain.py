@@ -23,12 +23,13 @@ from lib.made import MADE
 from numpy.typing import NDArray
 
 from neardup_solr.measures.aligned import mutual_best
+from neardup_solr.measures.model import fit_logistic
 from neardup_solr.measures.pretrained import WholeRecords
 from neardup_solr.memory import Spill
 from neardup_solr.verbs.duplicates import compare, plan
 from neardup_solr.verbs.duplicates.read import read_documents
 
-SHRINKAGE, ROUNDS = 1.0, 30
+SHRINKAGE = 1.0
 EACH = 400.0  # pairs that each table counts for
 BINS = (0.5, 0.7, 0.9, 1.0)  # of probabilities, whose share of true pairs is measured
 
@@ -74,17 +75,12 @@ def read_sample(table: Table) -> Sample:
 
 
 def fit(features: Values, are_true: Marks, counts: Values) -> Values:
-    """Fit a logistic regression, whose weights shrink towards 0, by Newton's method."""
+    """Fit a logistic regression over standardised features, whose weights shrink towards 0."""
     mean = np.average(features, axis=0, weights=counts)
     spread = np.sqrt(np.average((features - mean) ** 2, axis=0, weights=counts)) + 1e-6
     design = np.column_stack([np.ones(len(features)), (features - mean) / spread])
     precision = SHRINKAGE * np.diag([0.0] + [1.0] * features.shape[1])
-    weights = np.zeros(design.shape[1])
-    for _ in range(ROUNDS):
-        chances = 1.0 / (1.0 + np.exp(-np.clip(design @ weights, -30, 30)))
-        slopes = counts * np.maximum(chances * (1.0 - chances), 1e-6)
-        ascent = design.T @ (counts * (are_true - chances)) - precision @ weights
-        weights += np.linalg.solve(design.T @ (design * slopes[:, None]) + precision, ascent)
+    weights, _ = fit_logistic(design, are_true.astype(float), counts, precision)
     slopes = weights[1:] / spread
     return np.concatenate([[weights[0] - mean @ slopes], slopes])
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
 from itertools import pairwise
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -306,6 +306,15 @@ def join_halves(high: NDArray[Any], low: NDArray[Any]) -> Joined:
 def split_halves(joined: Joined) -> tuple[Joined, Joined]:
     """Split what `join_halves` joined."""
     return joined >> np.uint64(32), joined & np.uint64(0xFFFFFFFF)
+
+
+S = TypeVar("S", bound=np.generic)
+
+
+def take_evenly(values: NDArray[S], most: int) -> NDArray[S]:
+    """Take at most so many values, evenly from the first to the last."""
+    places = np.linspace(0, len(values) - 1, min(len(values), most))
+    return values[places.astype(np.int64)]
 
 
 def find_pairs(wanted: Pairs, pairs: Pairs) -> NDArray[np.int64]:

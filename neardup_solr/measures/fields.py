@@ -39,7 +39,14 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import DataError, counted
-from neardup_solr.measures import Frequencies, Pairs, Similarities, number_pairs, pairs_of
+from neardup_solr.measures import (
+    Frequencies,
+    Pairs,
+    Similarities,
+    number_pairs,
+    pairs_of,
+    take_evenly,
+)
 from neardup_solr.measures.aligned import ALIGNED, compare_records, split_words
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
@@ -460,7 +467,7 @@ def match_fields(
     """
     above, below = (np.flatnonzero(side) for side in (similarities >= FLOOR, similarities < FLOOR))
     most = SAMPLE if weights is None else 0
-    some = below[np.linspace(0, len(below) - 1, min(len(below), most)).astype(np.int64)]
+    some = take_evenly(below, most)
     compared = np.concatenate([above, some])
     levels = compare_fields(columns, pairs[compared], threads=threads)
     if weights is None:
@@ -692,14 +699,7 @@ def learn_weights(
         hold_known()
         if np.abs(chances - before).max(initial=0.0) < SETTLED:
             break
-    are_matches = _judge_classes(kinds, rates)
-    return Weights(
-        names=tuple(fields),
-        kinds=kinds,
-        shares=shares,
-        rates=_order_rates(rates, shares, kinds, are_matches),
-        are_matches=are_matches,
-    )
+    return _make_weights(fields, shares, rates, _judge_classes(kinds, rates))
 
 
 def estimate_weights(
@@ -710,16 +710,24 @@ def estimate_weights(
     `levels` has shape (pairs, fields). Each pair that is not the same stands for `sampled` pairs.
     They explain what decided about the pairs.
     """
-    kinds, are_matches = tuple(fields.values()), np.arange(3) == MATCHES
+    guesses = _guess_rates(tuple(fields.values()))
     counted = np.where(are_same, [[0.0], [0.0], [1.0]], [[sampled], [0.0], [0.0]]).T
-    shares, rates = _estimate_rates(_mark_levels(levels), counted, _guess_rates(kinds))
+    shares, rates = _estimate_rates(_mark_levels(levels), counted, guesses)
+    weights = _make_weights(fields, shares, rates, np.arange(3) == MATCHES)
+    return replace(weights, as_wholes=True)
+
+
+def _make_weights(
+    fields: Mapping[str, FieldKind], shares: Table, rates: Table, are_matches: Marks
+) -> Weights:
+    """Make weights of what was estimated, with the rates in order."""
+    kinds = tuple(fields.values())
     return Weights(
         names=tuple(fields),
         kinds=kinds,
         shares=shares,
         rates=_order_rates(rates, shares, kinds, are_matches),
         are_matches=are_matches,
-        as_wholes=True,
     )
 
 

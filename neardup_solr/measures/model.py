@@ -26,7 +26,14 @@ from numpy.typing import NDArray
 from neardup_solr import measures
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.errors import ArgumentError
-from neardup_solr.measures import Frequencies, Measurements, Pairs, Similarities, measure_named
+from neardup_solr.measures import (
+    Frequencies,
+    Measurements,
+    Pairs,
+    Similarities,
+    measure_named,
+    take_evenly,
+)
 from neardup_solr.measures import fields as by_fields
 from neardup_solr.measures.aligned import ALIGNED, compare_records
 from neardup_solr.measures.fields import Evidence, FieldKind, Table, Weights
@@ -207,7 +214,7 @@ class RecordMatcher:
         """
         tell(0)
         if self.model is None and self.as_wholes:
-            probabilities = self._match_wholes(pairs)
+            probabilities = 1.0 / (1.0 + 2.0 ** -self._weigh_wholes(pairs))
         elif self.model is None:
             probabilities = self._match_fields(pairs, tell)
         else:
@@ -228,11 +235,12 @@ class RecordMatcher:
         )
         return probabilities
 
-    def _match_wholes(self, pairs: Pairs) -> Similarities:
-        probabilities: Similarities = 1.0 / (1.0 + 2.0 ** -self._wholes.weigh(pairs))
+    def _weigh_wholes(self, pairs: Pairs) -> Table:
+        """Compute the log2 odds of whole records. The first pairs teach what explains them."""
+        odds = self._wholes.weigh(pairs)
         if self.weights is None:
-            self.weights = self._wholes.estimate_weights(pairs, probabilities)
-        return probabilities
+            self.weights = self._wholes.estimate_weights(pairs, odds)
+        return odds
 
     def _compare_whole(self, pairs: Pairs) -> Similarities:
         """Compare whole records: as equal if all fields are, in whatever notation."""
@@ -248,7 +256,7 @@ class RecordMatcher:
         """
         if self.model is None:
             assert self.weights is not None
-            odds = self._wholes.weigh(pairs) if self.as_wholes else None
+            odds = self._weigh_wholes(pairs) if self.as_wholes else None
             return by_fields.explain_pairs(self.columns, pairs, self.weights, odds)
         bits = (self.model.weights / math.log(2)).tolist()
         explained = [[Evidence("", "", bits[0])] for _ in pairs]
@@ -273,8 +281,9 @@ class RecordMatcher:
         if not columns and measure not in ("aligned", "records"):
             least = LEAST_ALIKE
             may_match |= self._measure(measure, self.forms, pairs, least) >= least
-        if columns and self.as_wholes:
-            may_match |= self._wholes.weigh(pairs) >= 0.0
+        odds = self._weigh_wholes(pairs) if columns and self.as_wholes else None
+        if odds is not None:
+            may_match |= odds >= 0.0
         rows = np.flatnonzero(may_match)
         alike = pairs[rows]
         numbers, places = np.unique(alike, return_inverse=True)
@@ -284,15 +293,13 @@ class RecordMatcher:
         for name in MEASURES[1:]:
             features.append((self._measure(name, forms, numbered) - NEUTRAL) / SCALE)
         if columns:
-            if self.weights is None and self.as_wholes:
-                self._match_wholes(pairs)
-            elif self.weights is None:
+            if self.weights is None:
                 _, self.weights = by_fields.match_fields(columns, pairs, whole, threads=threads)
             levels = by_fields.compare_fields(columns, alike, threads=threads)
-            if self.as_wholes or self.weights is None:
-                bits = self._wholes.weigh(alike)
-            else:
+            if odds is None:
                 bits = by_fields.weigh_pairs(columns, alike, levels, self.weights)
+            else:
+                bits = odds[rows]
             nats = bits * math.log(2)
             nats[(levels == by_fields.MISSING).all(axis=1)] = -MOST_EVIDENCE
             features.append(np.clip(nats, -MOST_EVIDENCE, MOST_EVIDENCE))
@@ -419,14 +426,26 @@ def _fit(
     """Find the most probable weights, if all guesses count as so many answers."""
     sides = [np.flatnonzero(guesses >= 0.5), np.flatnonzero(guesses < 0.5)]
     most = min(MOST_GUESSES, len(guesses))
-    sides = [side[np.linspace(0, len(side) - 1, min(len(side), most)).astype(np.int64)]
-             for side in sides if len(side)]  # fmt: skip
+    sides = [take_evenly(side, most) for side in sides if len(side)]
     shares = [np.full(len(side), count / 2 / len(side)) for side in sides]
     rows = np.concatenate([*sides, answered])
     design = np.column_stack([np.ones(len(rows)), values[rows]])
     targets = np.concatenate([guesses[rows[: len(rows) - len(answered)]], are_same])
     counts = np.concatenate([*shares, np.ones(len(answered))])
     precision = np.diag([INTERCEPT_SHRINKAGE, *[SHRINKAGE] * values.shape[1]])
+    weights, covariance = fit_logistic(design, targets, counts, precision)
+    floor = by_fields.FLOOR if count == GUESSES[0] else LEAST_ALIKE
+    return Fit(weights, covariance, floor)
+
+
+def fit_logistic(
+    design: Table, targets: Table, counts: Table, precision: Table
+) -> tuple[Table, Table]:
+    """Find the most probable weights of a logistic regression, and their covariance.
+
+    The first column of `design` (rows, weights) is 1. Each of the `targets` (rows,), 0..1, counts
+    as so many. `precision` (weights, weights) is that of the prior, whose mean is 0.
+    """
     weights = np.zeros(design.shape[1])
     for _ in range(MOST_ROUNDS):
         chances = predict(design[:, 1:], weights)
@@ -438,8 +457,7 @@ def _fit(
         weights = weights + step * min(1.0, LONGEST_STEP / max(length, SETTLED))
         if length < SETTLED:
             break
-    floor = by_fields.FLOOR if count == GUESSES[0] else LEAST_ALIKE
-    return Fit(weights, np.linalg.inv(curvature), floor)
+    return weights, np.asarray(np.linalg.inv(curvature), dtype=np.float64)
 
 
 def leave_out(values: Table, are_same: NDArray[np.bool_], fit: Fit) -> Similarities:

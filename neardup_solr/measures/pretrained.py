@@ -26,11 +26,10 @@ from functools import cached_property
 import numpy as np
 
 from neardup_solr.kernel import shingle_hashes
-from neardup_solr.measures import Flat, Pairs, Similarities, in_parts
+from neardup_solr.measures import Flat, Pairs, in_parts, take_evenly
 from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.fields import (
     EQUAL_ODDS,
-    LEAST_PROBABILITY,
     MISSING,
     OTHER_NAMES,
     FieldColumn,
@@ -132,11 +131,14 @@ class WholeRecords:
         bits[are_equal] = np.maximum(bits[are_equal], EQUAL_ODDS)
         return bits
 
-    def estimate_weights(self, pairs: Pairs, probabilities: Similarities) -> Weights:
-        """Estimate weights of the fields that explain the best matches of both records."""
-        are_same = mutual_best(pairs, probabilities) & (probabilities >= LEAST_PROBABILITY)
+    def estimate_weights(self, pairs: Pairs, odds: Table) -> Weights:
+        """Estimate weights of the fields that explain the best matches of both records.
+
+        `odds` (pairs,) are those of `weigh`.
+        """
+        are_same = mutual_best(pairs, odds) & (odds >= 0.0)
         same, others = np.flatnonzero(are_same), np.flatnonzero(~are_same)
-        some = others[np.linspace(0, len(others) - 1, min(len(others), SAMPLE)).astype(np.int64)]
+        some = take_evenly(others, SAMPLE)
         rows = np.concatenate([same, some])
         levels = compare_fields(self._columns, pairs[rows], threads=self._threads)
         fields = {column.name: column.kind for column in self._columns}

@@ -757,8 +757,8 @@ def _require_telling(
 
 def _require_rows(read: Sequence[tuple[Any, Any]], rows: Sequence[Any]) -> None:
     """Refuse one of two sides that has columns, but no rows, by SourceError."""
-    for (side, _), own in zip(read, rows, strict=True):
-        if not own and len(rows) > 1:
+    for (side, _), own in zip(read, rows, strict=True) if len(rows) > 1 else ():
+        if not own:
             step = "check that it is complete, and the right one"
             raise SourceError(_name_side(side), "has columns, but no rows", step)
 

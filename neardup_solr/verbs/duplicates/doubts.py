@@ -30,7 +30,7 @@ from neardup_solr.guard import (
     find_template,
     list_far,
 )
-from neardup_solr.measures import Pairs, find_pairs, floor
+from neardup_solr.measures import Pairs, find_pairs, floor, take_evenly
 from neardup_solr.records import AnyId, Cluster, key_of, largest
 from neardup_solr.verbs.duplicates.group import Compare, Graph, Grouped, RowNumbers
 from neardup_solr.verbs.duplicates.read import Corpus, Work
@@ -254,7 +254,7 @@ def _pair_ends(groups: Sequence[NDArray[np.int64]]) -> tuple[Pairs, NDArray[np.i
     pairs = [np.empty((0, 2), dtype=np.int64)]
     triangles = [np.stack(np.triu_indices(size, 1), axis=1) for size in range(ENDS + 1)]
     for group in groups:
-        some = group[np.linspace(0, len(group) - 1, min(len(group), ENDS)).astype(np.int64)]
+        some = take_evenly(group, ENDS)
         pairs.append(some[triangles[len(some)]])
     owners = np.repeat(np.arange(len(groups)), [len(part) for part in pairs[1:]])
     return np.sort(np.concatenate(pairs), axis=1).astype(np.uint32), owners

@@ -32,7 +32,15 @@ from neardup_solr.candidates import FEW, ONE_GROUP
 from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Common, Rule, find_common, parse_rule
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError, SourceError
 from neardup_solr.files import check_apart, check_place, is_inside
-from neardup_solr.measures import AUTO, Flat, Limits, Measure, choose_measure, parse_equality
+from neardup_solr.measures import (
+    AUTO,
+    Flat,
+    Limits,
+    Measure,
+    choose_measure,
+    parse_equality,
+    take_evenly,
+)
 from neardup_solr.memory import Column, Lists, Rows, Spill, Strings, release_unused
 from neardup_solr.minhash import sign, signature
 from neardup_solr.minhash.sign import Signed, hash_texts
@@ -63,8 +71,8 @@ else:
 
 WAYS: tuple[Way, ...] = get_args(Way)
 LITTLE = 10**9  # documents × characters of their texts
-ONCE = "Each record has its best match in the other source alone; `linkage` single finds all."
 ALIGNING = 10  # times as slow as other measures
+ONCE = "Each record has its best match in the other source alone; `linkage` single finds all."
 OMIT_ONE = "omit one of them"
 # Arguments, and others that they cannot be combined with. The weights of fields and models depend
 # on all candidates.
@@ -82,9 +90,9 @@ class Work:
     `sides` are the source and what it is compared with, if anything, `readings` how they are read.
     `kinds` are those of the fields that are compared, `judged` the answers of people, `reads` the
     files beside the sources; `chosen` says why the measure or the linkage is this one, if none was
-    named. The
-    columns `beside` are left out of the comparison, but may tell copies apart. Of each source the
-    `columns` are kept; `others` has the names of those that are named otherwise in the second one.
+    named. The columns `beside` are left out of the comparison, but may tell copies apart. Of each
+    source the `columns` are kept; `others` has the names of those that are named otherwise in the
+    second one.
     """
 
     sides: Sequence[Compared]
@@ -583,7 +591,7 @@ class Corpus:
     def leave_out_common(self, share: float | None) -> None:
         """Find what many documents have in common, and sign all of them anew without it."""
         living = self.living()
-        some = living[np.linspace(0, len(living) - 1, min(len(living), SAMPLED)).astype(np.int64)]
+        some = take_evenly(living, SAMPLED)
         texts = (
             self.texts(some[at : at + AT_ONCE].tolist()) for at in range(0, len(some), AT_ONCE)
         )

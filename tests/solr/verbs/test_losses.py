@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -156,16 +157,23 @@ class Follower(threading.Thread):
             time.sleep(0.1)
 
 
-def test_a_follower_exits_before_it_writes_such_a_document(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a document that comes later everything stays, and the error names it."""
-    monkeypatch.setattr(rewrite, "EVERY", 0.1)
+@contextmanager
+def following() -> Iterator[tuple[Collection, Follower]]:
+    """Yield a collection of three documents, and a follower that has annotated them."""
     with theirs.collection(fields=FIELDS) as solr:
         theirs.add(solr, theirs.documents(3))
         follower = Follower(solr)
         follower.start()
         follower.wait_for(3)
+        yield solr, follower
+
+
+def test_a_follower_exits_before_it_writes_such_a_document(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a document that comes later everything stays, and the error names it."""
+    monkeypatch.setattr(rewrite, "EVERY", 0.1)
+    with following() as (solr, follower):
         theirs.add(solr, [{"key": "late", "title": "new", "stock_left": 7}])
         follower.join(180)
         assert "stock_left: the document 'late'" in str(follower.error)
@@ -176,11 +184,7 @@ def test_a_follower_exits_before_it_writes_such_a_document(
 def test_a_follower_goes_by_the_schema_of_now(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that is added while it works is no field of its own, and a value in it is seen."""
     monkeypatch.setattr(rewrite, "EVERY", 0.1)
-    with theirs.collection(fields=FIELDS) as solr:
-        theirs.add(solr, theirs.documents(3))
-        follower = Follower(solr)
-        follower.start()
-        follower.wait_for(3)
+    with following() as (solr, follower):
         kinds = {"type": "string", "indexed": True, "stored": True, "multiValued": True}
         change = {
             "add-field": {"name": "labels", **kinds},
