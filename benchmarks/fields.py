@@ -31,9 +31,9 @@ from neardup_solr.candidates import all_candidates
 from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import Pairs, Similarities, fields
 from neardup_solr.measures.aligned import ALIGNED, compare_records, frequencies
+from neardup_solr.measures.columns import FieldColumn
 from neardup_solr.measures.fields import (
     LEAST_PROBABILITY,
-    FieldColumn,
     Weight,
     compare_fields,
     learn_weights,

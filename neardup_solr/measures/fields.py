@@ -32,7 +32,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, cast, get_args
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +48,20 @@ from neardup_solr.measures import (
     take_evenly,
 )
 from neardup_solr.measures.aligned import ALIGNED, compare_records, split_words
+from neardup_solr.measures.columns import (
+    KINDS,
+    MISSING,
+    FieldColumn,
+    FieldKind,
+    Marks,
+    Numbers,
+    Table,
+)
+from neardup_solr.measures.members import find_parts
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 
-FieldKind = Literal["text", "exact", "number", "date"]
-KINDS: tuple[FieldKind, ...] = get_args(FieldKind)
-MISSING, MISSING_LEVEL = -1, "missing"  # the level of a pair that lacks a value
+MISSING_LEVEL = "missing"  # the level of a pair that lacks a value
 # The levels of each kind, with how far the two values agree, 0..1. The last two are equal values.
 LEVELS: dict[FieldKind, tuple[tuple[str, float], ...]] = {
     "text": (
@@ -72,7 +80,6 @@ MOST_LEVELS = max(map(len, LEVELS.values()))
 TEXT_STEPS = (0.5, 0.75, 0.9)  # similarities by `aligned` from which texts are related, similar, …
 NUMBER_STEPS = (0.1, 0.01)  # differences, as a share of the larger number
 DAYS = 31  # that dates are apart and still near
-RARE = 1 / 3  # a rare value has at most records ** RARE records
 
 FLOOR = 0.4  # of whole records, below which no pair is a match
 LEAST_PROBABILITY = 0.5  # more likely than not
@@ -102,39 +109,7 @@ _PACKED_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 Levels = NDArray[np.int8]
-Numbers = NDArray[np.int64]
-Table = NDArray[np.float64]
-Marks = NDArray[np.bool_]
 Classes = NDArray[np.signedinteger]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldColumn:
-    """The values of a field: record r has `values[numbers[r]]`, or none if that is MISSING.
-
-    Each value is listed once, and `counts` (values,) are the records that have it.
-    `parsed` (values, …) are numbers, or dates as year, month and day, 0 if it is missing. `equal`
-    (records,) are numbers of values, the same for texts of the same words in any order.
-    `problem` says what is wrong with the values of the records, if anything is. Records of a
-    `sample`, whose words are counted in `words`, are in `values` and `counts`, not in `numbers`.
-    """
-
-    name: str
-    kind: FieldKind
-    values: tuple[str, ...]
-    numbers: Numbers
-    equal: Numbers
-    counts: Numbers
-    parsed: Table
-    problem: str = ""
-    sample: FieldColumn | None = None
-    words: Frequencies | None = None
-
-    @property
-    def has_rare(self) -> Marks:
-        """True for each value that few records have, shape (values,)."""
-        rare: Marks = self.counts <= max(1.0, float(self.counts.sum()) ** RARE)
-        return rare
 
 
 class Evidence(NamedTuple):
@@ -473,7 +448,7 @@ def match_fields(
     if weights is None:
         fields = {column.name: column.kind for column in columns}
         sampled = len(below) / max(len(some), 1)
-        learnt = ~mark_other_names(columns, levels)
+        learnt = ~mark_other_names(columns, pairs[compared], levels)
         begins = similarities[compared] >= BEGIN[1]
         # Families are left out if they are most of what begins: matches are not like them.
         if np.count_nonzero(begins & learnt) >= np.count_nonzero(begins) / 2:
@@ -503,7 +478,7 @@ def weigh_pairs(
     """
     bits = weights.weigh(levels)
     is_equal = _mark_equal(levels, weights.kinds).all(axis=1) | mark_same(columns, pairs)
-    have_other_names = mark_other_names(columns, levels)
+    have_other_names = mark_other_names(columns, pairs, levels)
     bits[have_other_names] = np.minimum(bits[have_other_names], OTHER_NAMES)
     likely = np.flatnonzero((bits >= 0.0) & ~is_equal)
     if len(likely):
@@ -527,12 +502,12 @@ def mark_same(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
     return are_same & have_value
 
 
-def mark_other_names(columns: Sequence[FieldColumn], levels: Levels) -> Marks:
+def mark_other_names(columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels) -> Marks:
     """Mark pairs of things of other names that have much in common, as members of a family.
 
     The first text of many values is the name. No other text differs, and nothing speaks for a slip:
     a value that is near, an equal date, such as a day of birth, or two rare codes that are equal,
-    such as an e-mail and a telephone.
+    such as an e-mail and a telephone. Names in two columns are known by their values, see `names`.
     """
     kinds, counts = zip(*((column.kind, column.counts) for column in columns), strict=True)
     are_texts, are_dates, are_codes = np.array(kinds) == [["text"], ["date"], ["exact"]]
@@ -544,6 +519,18 @@ def mark_other_names(columns: Sequence[FieldColumn], levels: Levels) -> Marks:
     rare_codes = (levels == len(LEVELS["exact"]) - 1) & are_codes
     is_slip = speak_for.any(axis=1) | (rare_codes.sum(axis=1) > 1)
     marks: Marks = ((levels == 0) & is_name).any(axis=1) & ~is_slip
+    are_shared = levels == np.array([len(LEVELS[kind]) - 1 for kind in kinds])
+    are_near = are_texts & (levels > 1) & ~are_equal
+    for part in find_parts(tuple(columns), NAMES):
+        rest = np.delete(np.arange(len(columns)), part.places)
+        is_kin = (are_shared | are_near)[:, rest].any(axis=1)
+        likely = np.flatnonzero(is_kin)
+        parts = compare_fields([part.column, part.other], pairs[likely])
+        # People of other last names, too, at the same address: a title may have other directors.
+        is_mate = are_shared[likely][:, part.codes].any(axis=1)
+        is_other = (parts[:, 0] == 0) & ((parts[:, 1] > 0) | is_mate)
+        likely = likely[is_other]
+        marks[likely] |= part.mark_others(pairs[likely])
     return marks
 
 
@@ -561,7 +548,7 @@ def _bound_odds(
     is_unlike |= ~is_same & (levels != MISSING) & ~is_unlike.any(axis=1, keepdims=True)
     bits = weights.measure_levels()[np.arange(len(columns)), levels]
     others_say = np.where(is_same, 0.0, bits).sum(axis=1)
-    numbers = np.stack([_number_all(column) for column in columns], axis=1)
+    numbers = np.stack([column.all_numbers for column in columns], axis=1)
     hashes = _hash_fields(numbers)
     most = np.full(len(pairs), np.inf)
     patterns, of_pattern = np.unique(np.hstack([is_same, is_unlike]), axis=0, return_inverse=True)
@@ -629,12 +616,6 @@ def _hash_fields(numbers: Numbers) -> NDArray[np.uint64]:
     return _hash(numbers.astype(np.uint64) + np.arange(numbers.shape[1], dtype=np.uint64) * _ODD)
 
 
-def _number_all(column: FieldColumn) -> Numbers:
-    """Number the values of all records, then those of the sample."""
-    of_sample = [] if column.sample is None else [column.sample.numbers]
-    return np.concatenate([column.numbers, *of_sample])
-
-
 def _hash(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Mix the bits of numbers, as the finaliser of splitmix64 does."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -654,7 +635,7 @@ def explain_pairs(
     explained = weights.explain(levels)
     all_odds = weigh_pairs(columns, pairs, levels, weights) if odds is None else odds
     rest = all_odds - weights.weigh(levels)
-    have_other_names = mark_other_names(columns, levels)
+    have_other_names = mark_other_names(columns, pairs, levels)
     for at in np.flatnonzero(np.abs(rest) > 1e-9).tolist():
         reason = ("all fields", "equal") if rest[at] > 0 else ("others", "as similar, but differ")
         if odds is not None:

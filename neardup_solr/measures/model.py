@@ -36,7 +36,8 @@ from neardup_solr.measures import (
 )
 from neardup_solr.measures import fields as by_fields
 from neardup_solr.measures.aligned import ALIGNED, compare_records
-from neardup_solr.measures.fields import Evidence, FieldKind, Table, Weights
+from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, Table
+from neardup_solr.measures.fields import Evidence, Weights
 from neardup_solr.measures.pretrained import WholeRecords
 from neardup_solr.progress import ignore
 from neardup_solr.settings import Settings
@@ -190,7 +191,7 @@ class RecordMatcher:
     pairs teach it the `weights` of the fields. Those of two sources are compared `as_wholes`.
     """
 
-    columns: Sequence[by_fields.FieldColumn]
+    columns: Sequence[FieldColumn]
     forms: Sequence[str]
     frequencies: Frequencies
     settings: Settings = field(default_factory=Settings)
@@ -301,7 +302,7 @@ class RecordMatcher:
             else:
                 bits = odds[rows]
             nats = bits * math.log(2)
-            nats[(levels == by_fields.MISSING).all(axis=1)] = -MOST_EVIDENCE
+            nats[(levels == MISSING).all(axis=1)] = -MOST_EVIDENCE
             features.append(np.clip(nats, -MOST_EVIDENCE, MOST_EVIDENCE))
             for column, of_column in zip(columns, levels.T, strict=True):
                 agreements = [agreement for _, agreement in by_fields.LEVELS[column.kind]]

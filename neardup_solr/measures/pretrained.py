@@ -28,12 +28,10 @@ import numpy as np
 from neardup_solr.kernel import shingle_hashes
 from neardup_solr.measures import Flat, Pairs, in_parts, take_evenly
 from neardup_solr.measures.aligned import mutual_best
+from neardup_solr.measures.columns import MISSING, FieldColumn, Table
 from neardup_solr.measures.fields import (
     EQUAL_ODDS,
-    MISSING,
     OTHER_NAMES,
-    FieldColumn,
-    Table,
     Weights,
     compare_fields,
     estimate_weights,
@@ -126,7 +124,7 @@ class WholeRecords:
         bits: Table = (WEIGHTS[0] + self.measure_features(pairs) @ WEIGHTS[1:]) / math.log(2)
         likely = np.flatnonzero(bits >= 0.0)
         levels = compare_fields(self._columns, pairs[likely], threads=self._threads)
-        bits[likely[mark_other_names(self._columns, levels)]] = OTHER_NAMES
+        bits[likely[mark_other_names(self._columns, pairs[likely], levels)]] = OTHER_NAMES
         are_equal = mark_same(self._columns, pairs)
         bits[are_equal] = np.maximum(bits[are_equal], EQUAL_ODDS)
         return bits

@@ -21,7 +21,8 @@ from neardup_solr.text import diff
 from neardup_solr.text.diff import Change, Words
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.fields import Evidence, FieldKind
+    from neardup_solr.measures.columns import FieldKind
+    from neardup_solr.measures.fields import Evidence
 
 Record = Mapping[str, Any]  # values by field
 Pairs = Sequence[Sequence[int]]  # places of words that are the same, -1 for a word of another field

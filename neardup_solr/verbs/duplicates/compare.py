@@ -66,7 +66,7 @@ from neardup_solr.verbs.duplicates.remember import Memory
 
 if TYPE_CHECKING:
     from neardup_solr.measures import Frequencies
-    from neardup_solr.measures.fields import FieldColumn
+    from neardup_solr.measures.columns import FieldColumn
     from neardup_solr.measures.model import RecordMatcher
 
 

@@ -60,7 +60,7 @@ from neardup_solr.sources.sides import name_of
 from neardup_solr.text.shingles import Packed, size_of
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.fields import FieldKind
+    from neardup_solr.measures.columns import FieldKind
     from neardup_solr.measures.model import Model
     from neardup_solr.solr.collection import Collection, CollectionState
     from neardup_solr.solr.schema import Schema

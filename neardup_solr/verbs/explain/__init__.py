@@ -46,7 +46,8 @@ from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates import compare, plan, read
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.fields import Evidence, FieldKind
+    from neardup_solr.measures.columns import FieldKind
+    from neardup_solr.measures.fields import Evidence
 
 # The stored fields of a document, besides its text, and their names in an entry.
 STORED = {

@@ -13,13 +13,11 @@ from neardup_solr.candidates import all_candidates
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Pairs, Similarities
 from neardup_solr.measures.aligned import compare_records, frequencies
+from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind
 from neardup_solr.measures.fields import (
     FLOOR,
     LEAST_PROBABILITY,
     LEVELS,
-    MISSING,
-    FieldColumn,
-    FieldKind,
     FieldMatches,
     compare_fields,
     make_column,

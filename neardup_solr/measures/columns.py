@@ -1,0 +1,55 @@
+"""The values of a field of records, each listed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.measures import Frequencies
+
+FieldKind = Literal["text", "exact", "number", "date"]
+KINDS: tuple[FieldKind, ...] = get_args(FieldKind)
+MISSING = -1
+RARE = 1 / 3  # a rare value has at most records ** RARE records
+
+Numbers = NDArray[np.int64]
+Table = NDArray[np.float64]
+Marks = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FieldColumn:
+    """The values of a field: record r has `values[numbers[r]]`, or none if that is MISSING.
+
+    Each value is listed once, and `counts` (values,) are the records that have it.
+    `parsed` (values, …) are numbers, or dates as year, month and day, 0 if it is missing. `equal`
+    (records,) are numbers of values, the same for texts of the same words in any order.
+    `problem` says what is wrong with the values of the records, if anything is. Records of a
+    `sample`, whose words are counted in `words`, are in `values` and `counts`, not in `numbers`.
+    """
+
+    name: str
+    kind: FieldKind
+    values: tuple[str, ...]
+    numbers: Numbers
+    equal: Numbers
+    counts: Numbers
+    parsed: Table
+    problem: str = ""
+    sample: FieldColumn | None = None
+    words: Frequencies | None = None
+
+    @property
+    def has_rare(self) -> Marks:
+        """True for each value that few records have, shape (values,)."""
+        rare: Marks = self.counts <= max(1.0, float(self.counts.sum()) ** RARE)
+        return rare
+
+    @property
+    def all_numbers(self) -> Numbers:
+        """The numbers of the values of all records, then those of the sample."""
+        of_sample = [] if self.sample is None else [self.sample.numbers]
+        return np.concatenate([self.numbers, *of_sample])
