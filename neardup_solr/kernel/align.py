@@ -18,9 +18,10 @@ PAIRS, FOURS, EIGHTS = np.uint32(0x55555555), np.uint32(0x33333333), np.uint32(0
 
 
 class Vocabulary(NamedTuple):
-    """Word w has letters[bounds[w]:bounds[w + 1]] (code points), a weight, maybe digits.
+    """Word w has letters[bounds[w]:bounds[w + 1]] (code points) and a weight.
 
-    Bits of `sets` (uint32) are its letters: words of different sets have other letters.
+    Bits of `sets` (uint32) are its letters: words of different sets have other letters. `numeric`
+    is 0 unless it is a number: then, how often its weight counts among numbers that are alone.
     """
 
     letters: Any
@@ -30,7 +31,7 @@ class Vocabulary(NamedTuple):
     numeric: Any
 
 
-VOCABULARY = Vocabulary, "uint32[] int64[] uint32[] float64[] bool[]"
+VOCABULARY = Vocabulary, "uint32[] int64[] uint32[] float64[] float64[]"
 
 
 class Rules(NamedTuple):
@@ -83,7 +84,7 @@ class Side(NamedTuple):
 def pack_records(
     lists: Sequence[Sequence[str]],
     weight: Callable[[str], float],
-    has_digit: Callable[[str], bool],
+    numeric: Callable[[str], float],
 ) -> tuple[Records, Vocabulary]:
     """Pack lists of words into records and their vocabulary, by what functions tell of a word."""
     words = sorted({word for record in lists for word in record})
@@ -100,7 +101,7 @@ def pack_records(
         bounds=word_bounds,
         sets=sets,
         weights=np.array([weight(word) for word in words], dtype=np.float64),
-        numeric=np.array([has_digit(word) for word in words], dtype=np.bool_),
+        numeric=np.array([numeric(word) for word in words], dtype=np.float64),
     )
     return Records(words=flat, order=order, bounds=bounds), vocabulary
 
@@ -190,7 +191,7 @@ def _take_equal(first, second, vocabulary):
             first.taken[first.order[at]] = True
             second.taken[second.order[other]] = True
             total += vocabulary.weights[word]
-            numbers += vocabulary.weights[word] * vocabulary.numeric[word]
+            numbers += vocabulary.weights[word] * (vocabulary.numeric[word] > 0.0)
             count += 1
         at += word <= other_word
         other += other_word <= word
@@ -233,7 +234,7 @@ def _take_runs(first, second, vocabulary, rules, spell, both, side_total, other_
         begin = -1
         if not spell:
             begin = _find_joined(first, word, vocabulary, rules)
-        elif rules.fewest <= size <= rules.most and not vocabulary.numeric[word]:
+        elif rules.fewest <= size <= rules.most and vocabulary.numeric[word] == 0.0:
             begin = _find_spelled(first, word, size, vocabulary)
         if begin < 0:
             continue
@@ -260,7 +261,7 @@ def _find_joined(side, word, vocabulary, rules):
         cut = bounds[left + 1] - bounds[left]
         if cut + bounds[right + 1] - bounds[right] != size or side.taken[at] or side.taken[at + 1]:
             continue
-        if size < rules.shortest and vocabulary.numeric[left] and vocabulary.numeric[right]:
+        if size < rules.shortest and vocabulary.numeric[left] * vocabulary.numeric[right] > 0.0:
             continue
         same = 0
         while same < cut and letters[bounds[left] + same] == letters[begin + same]:
@@ -296,7 +297,7 @@ def _find_edges(first, second, vocabulary, rules, table):
     edges = np.empty((16, 2), dtype=np.int64)
     filled = 0
     for at in range(len(first.words)):
-        if first.taken[at] or vocabulary.numeric[first.words[at]]:
+        if first.taken[at] or vocabulary.numeric[first.words[at]] > 0.0:
             continue
         for place in range(len(second.words)):
             word, other = first.words[at], second.words[place]
@@ -340,7 +341,7 @@ def _may_stand(size, other_size, letters, other_letters, rules):
 def _compare_words(short, long, vocabulary, rules, table):
     """Compute how far a word stands for another. Neither is too long, `short` has no digit."""
     bounds, letters = vocabulary.bounds, vocabulary.letters
-    if vocabulary.numeric[long]:
+    if vocabulary.numeric[long] > 0.0:
         return 0.0
     if bounds[short + 1] - bounds[short] > bounds[long + 1] - bounds[long]:
         short, long = long, short

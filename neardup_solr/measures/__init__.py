@@ -35,7 +35,7 @@ from neardup_solr.progress import run_aside, thread_pool
 from neardup_solr.records import NO_DISTANCE, Entry, Hit, Match, as_text, natural
 from neardup_solr.settings import LONG_TEXT, NORMALIZATION, Settings
 from neardup_solr.text.normalize import unspaced
-from neardup_solr.text.numbers import list_numbers
+from neardup_solr.text.numbers import NAME, join_numbers, list_numbers
 from neardup_solr.text.symbols import list_symbols
 
 Prepared = Any  # texts as their measure compares them: hashes of words, rows of signatures, …
@@ -54,7 +54,7 @@ CHOSEN = "are compared by `measure` {}; `measure` words counts edited words inst
 AT_ONCE = 1 << 12  # pairs that a thread compares, at most
 STEPS = 1 << 26  # of the loops of the kernel at once, a fraction of a second
 PAIRED = 1.5  # power of the weight of pairs of characters
-FEWEST = 20  # texts that tell which words are rare
+FEWEST, SHORT = 20, 12  # texts that tell which words are rare; half as many of so many words
 NAMES: tuple[MeasureName, ...] = get_args(MeasureName)[1:]  # of texts, without "auto"
 DEFAULT_SIMILARITY = 0.5
 _ROUNDING = 1e-9
@@ -102,10 +102,13 @@ class Frequencies:
         A word of no document weighs as much as a word of a single document. For pairs of
         characters of scripts without blanks, in which a slip makes two rare pairs of what may be
         frequent ones, it is the power `PAIRED` of the logarithm, times that of the rarest word to
-        make up 2.
+        make up 2. A name, such as a link, that no two documents have weighs as little as a word of
+        half of them.
         """
         documents = max(self.documents, 1)
         weight = math.log(1 + documents / max(self.counts.get(word, 1), 1))
+        if word.startswith(NAME) and self.counts.get(word, 1) <= 1:
+            return math.log(3) ** 2
         if len(word) <= 2 and self.normalization > 1 and unspaced().match(word):
             return math.pow(weight, PAIRED) * math.pow(math.log(1 + documents), 2 - PAIRED)
         return math.pow(weight, 2)
@@ -162,7 +165,8 @@ class Measure:
 
     `prepare` prepares texts, each once, `compare` compares many pairs of prepared texts. `way` is
     the way to find candidates among many documents; `counts_shingles` tells whether they can be
-    found by "shingles": texts that are near share that part of the shingles of either. `fields` are
+    found by "shingles": texts that are near share that part of the shingles of either. If it
+    `joins_numbers`, texts are compared as `join_numbers` writes them. `fields` are
     compared beside the texts, as `add_values` joins them.
     """
 
@@ -173,6 +177,7 @@ class Measure:
     compared_field: str = "content"
     has_distance: bool = False
     needs_frequencies: bool = False
+    joins_numbers: bool = False
     counts_shingles: bool = False
     way: Way = "bands"
     fields: tuple[str, ...] = ()
@@ -192,6 +197,16 @@ class Measure:
         if limits.min_similarity is not None:
             return limits.min_similarity
         return self.default if limits.max_distance is None else 0.0
+
+    def normalize(
+        self, texts: Sequence[str], normalization: int, threads: int = 1
+    ) -> Sequence[str]:
+        """Make the normal forms of texts as they are compared."""
+        from neardup_solr.minhash import sign
+
+        if self.joins_numbers:
+            texts = list(map(join_numbers, texts))
+        return sign.normal_forms(texts, normalization, threads=threads)
 
     def add_values(self, forms: Iterable[str], rows: Iterable[Mapping[str, object]]) -> list[str]:
         """Join each normal form with the values of the `fields` of its document.
@@ -268,9 +283,7 @@ class Comparer:
         contents = [str(row.get(measure.compared_field) or "") for row in rows]
         if not measure.needs_texts:
             return contents
-        from neardup_solr.minhash import sign
-
-        forms = sign.normal_forms(contents, self.settings.normalization)
+        forms = measure.normalize(contents, self.settings.normalization)
         joined = measure.add_values(forms, rows)
         return [form and text for form, text in zip(forms, joined, strict=True)]
 
@@ -281,9 +294,7 @@ class Comparer:
         them.
         """
         if self.measure.needs_texts:
-            from neardup_solr.minhash import sign
-
-            texts = sign.normal_forms(texts, self.settings.normalization)
+            texts = self.measure.normalize(texts, self.settings.normalization)
         columns = self.compare_texts([form, *texts], first_with_each(len(texts)))
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
@@ -376,13 +387,15 @@ def measure_of(name: str | Measure, limits: Limits) -> Measure:
 def choose_measure(settings: Settings, words: Sequence[int]) -> tuple[StoredMeasure, str]:
     """Choose what "auto" is for texts of so many words each, and say why if it is not words.
 
-    It is records if half of the texts are short; a few do not tell which words are rare. Texts
+    It is records if half of the texts are short; a few do not tell which words are rare, but by
+    words, very short ones are near each other if they share half of their words. Texts
     whose shingles are made of characters are compared by these.
     """
     if settings.kind == "chars":
         return "jaccard", f"Shingles of characters {CHOSEN.format('jaccard')}"
     median = sorted(words)[len(words) // 2] if words else 0
-    if len(words) < FEWEST or median > LONG_TEXT:
+    fewest = FEWEST // 2 if median <= SHORT else FEWEST
+    if len(words) < fewest or median > LONG_TEXT:
         return "words", ""
     return "records", f"Short texts (median: {median} words) {CHOSEN.format('records')}"
 
@@ -410,6 +423,8 @@ def rerank(
         return []
     needs_texts = comparer.measure.needs_texts
     form = entry.normal if needs_texts else entry.signature
+    if comparer.measure.joins_numbers:
+        (form,) = comparer.measure.normalize([entry.content], comparer.settings.normalization)
     same = entry.md5_hash if needs_texts else None
     texts = [form if hit.md5_hash == same else contents[hit.id] for hit in hits]
     compared = zip(hits, comparer.compare_one(form, texts), strict=True)

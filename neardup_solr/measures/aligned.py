@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -27,6 +27,7 @@ from rapidfuzz.distance import OSA
 from neardup_solr import measures
 from neardup_solr.measures import Flat, Frequencies, Measurements, Pairs, Similarities, in_parts
 from neardup_solr.settings import NORMALIZATION
+from neardup_solr.text.numbers import has_digit, is_number, show_word
 from neardup_solr.text.shingles import Packed, pack
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
@@ -42,6 +43,7 @@ ACRONYM = range(2, 5)  # letters
 Split = Callable[[str], list[str]]
 NUMBERS = 0.35  # of the weight of numbers that both have, the share that has to agree
 UNLIKE = 0.5  # how far records are alike otherwise, of what their words say
+SIZE = 3.0  # words of a single record, as which a size such as "XL" weighs that differs
 LETTERS = 8  # that are looked at for two words, about
 
 _MARKS = re.compile("[\u0300-\u036f]")
@@ -56,7 +58,11 @@ _ORDINALS = (
 )
 _NUMBERS = {
     word: str(number) for row in (_CARDINALS, _ORDINALS) for number, word in enumerate(row.split())
-}
+} | {"ii": "2", "iii": "3", "iv": "4", "vii": "7", "viii": "8", "ix": "9"}
+_SIZES = "sml"
+_SELDOM = "bcdfghjknpqrtvwz"  # other letters that are no words by themselves
+# Of such letters in a file, sizes at least, and of these, each of two or more.
+_ARE_SIZES, _EACH_SIZE = 0.9, 0.1
 
 
 class Aligned(NamedTuple):
@@ -94,7 +100,8 @@ def _standing(
 def split_words(form: str) -> list[str]:
     """Split a normal form into words as they are aligned: parts at "-", numbers in digits.
 
-    English number words up to twenty and ordinals become numbers: "5th" and "fifth" are "5".
+    English number words up to twenty, ordinals and Roman numerals of two letters or more up to nine
+    become numbers, unless they are names: "5th" and "fifth" are "5".
     """
     parts = form.replace("-", " ").split()
     return [
@@ -145,7 +152,14 @@ def compare_records(
     places = np.cumsum(needed) - 1  # of a row, among those that are needed
     lists = [split(forms[row]) for row in np.flatnonzero(needed).tolist()]
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
-    records, vocabulary = align.pack_records(lists, frequencies.weight, _has_digit)
+    is_numeric, rarest = _number_test(frequencies.counts), frequencies.weight("")
+
+    def number(word: str) -> float:
+        if not is_numeric(word):
+            return 0.0
+        return 1.0 if has_digit(word) else SIZE * rarest / frequencies.weight(word)
+
+    records, vocabulary = align.pack_records(lists, frequencies.weight, number)
     rules = align.Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1,
                         CROWD, numbers, UNLIKE, CONTAINED if numbers else 0.0, TELLING,
                         FEW if numbers else 0, SHORTEST)  # fmt: skip
@@ -172,7 +186,12 @@ def mutual_best(pairs: Pairs, similarities: Similarities) -> NDArray[np.bool_]:
 
 def alignment(first: str, second: str, frequencies: Frequencies) -> list[Aligned]:
     """Align two normal forms: the words that stand for each other, then those that stand alone."""
-    return _alignment(split_words(first), split_words(second), frequencies)
+    rows = _alignment(split_words(first), split_words(second), frequencies)
+    return [row._replace(first=_show(row.first), second=_show(row.second)) for row in rows]
+
+
+def _show(words: str | None) -> str | None:
+    return words and " ".join(map(show_word, words.split()))
 
 
 def stand_ins(
@@ -218,7 +237,7 @@ def _take(side: list[tuple[int, str]], word: str) -> int:
 def word_similarity(first: str, second: str) -> float:
     """Compute how far a word stands for another, 0..1.
 
-    1 for equal words, 0 for other words with a digit. Else `ABBREVIATED` if the shorter is cut
+    1 for equal words, 0 for other numbers. Else `ABBREVIATED` if the shorter is cut
     off ("ave") or contracted: first letter, last letter and some between, in order ("blvd");
     a single first letter counts `INITIAL`. Else 1 - d / letters of the longer, d letters being
     dropped, added, replaced or swapped (optimal string alignment), if d is at most a quarter.
@@ -226,7 +245,7 @@ def word_similarity(first: str, second: str) -> float:
     if similarity := _shortness(first, second):
         return similarity
     longest = max(len(first), len(second))
-    if longest > LONGEST or _has_digit(first) or _has_digit(second):
+    if longest > LONGEST or is_number(first) or is_number(second):
         return 0.0
     most = int(longest * SLIPS)
     slips = OSA.distance(first, second, score_cutoff=most)
@@ -238,7 +257,7 @@ def _shortness(first: str, second: str) -> float:
     if first == second:
         return 1.0
     short, long = sorted((first, second), key=len)
-    if len(long) > LONGEST or _has_digit(first) or _has_digit(second):
+    if len(long) > LONGEST or is_number(first) or is_number(second):
         return 0.0
     if long.startswith(short):
         return ABBREVIATED if len(short) > 1 else INITIAL
@@ -250,8 +269,17 @@ def _is_contraction(short: str, long: str) -> bool:
     return short[0] == long[0] and short[-1] == long[-1] and all(char in rest for char in short)
 
 
-def _has_digit(word: str) -> bool:
-    return any(map(str.isdecimal, word))
+def _number_test(counts: Mapping[str, int]) -> Callable[[str], bool]:
+    """Make the test of a word for a number, by how many documents have each word.
+
+    "S", "M" and "L" are sizes if hardly any other letter is a word, as of names with initials.
+    """
+    sizes = [counts.get(letter, 0) for letter in _SIZES]
+    letters = sum(sizes) + sum(counts.get(letter, 0) for letter in _SELDOM)
+    each = _EACH_SIZE * sum(sizes)
+    if sum(sizes) < max(_ARE_SIZES * letters, 1) or sum(size >= each for size in sizes) < 2:
+        return is_number
+    return lambda word: is_number(word) or word in _SIZES
 
 
 def _alignment(first: list[str], second: list[str], frequencies: Frequencies) -> list[Aligned]:
@@ -259,13 +287,17 @@ def _alignment(first: list[str], second: list[str], frequencies: Frequencies) ->
     if first > second:
         return [row.turn() for row in _alignment(second, first, frequencies)]
     weights = {word: frequencies.weight(word) for word in {*first, *second}}
+    is_numeric = _number_test(frequencies.counts)
+    numbers = {word for word in weights if is_numeric(word)}
     rest, other = dict(enumerate(first)), dict(enumerate(second))
     rows = [_standing(word, word, 1.0, *[weights[word]] * 2) for word in _take_equal(rest, other)]
     if min(len(rest), len(other)) <= CROWD:
         for find, similarity in ((_find_joined, 1.0), (_find_spelled, ABBREVIATED)):
-            rows += _take_runs(rest, other, weights, find, similarity)
-            rows += [row.turn() for row in _take_runs(other, rest, weights, find, similarity)]
-        rows += _take_soft(rest, other, weights)
+            runs = partial(_take_runs, weights=weights, find=partial(find, numbers=numbers),
+                           similarity=similarity)  # fmt: skip
+            rows += runs(rest, other)
+            rows += [row.turn() for row in runs(other, rest)]
+        rows += _take_soft(rest, other, weights, numbers)
     rows += [Aligned(word, None, 0.0, weights[word], weights[word], 0.0) for word in rest.values()]
     rows += [Aligned(None, word, 0.0, weights[word], 0.0, weights[word]) for word in other.values()]
     return rows
@@ -299,7 +331,7 @@ def _take_runs(
             yield _standing(" ".join(words), word, similarity, weight, weights[word])
 
 
-def _find_joined(words: Mapping[int, str], whole: str) -> Sequence[int]:
+def _find_joined(words: Mapping[int, str], whole: str, numbers: Set[str]) -> Sequence[int]:
     """Find the places of the first two neighbours that make up the whole: "sea view", "seaview".
 
     Short numbers do not: "1 4" is not "14".
@@ -307,25 +339,29 @@ def _find_joined(words: Mapping[int, str], whole: str) -> Sequence[int]:
     pairs = ((at, at + 1) for at in words if at + 1 in words)
     runs = (run for run in pairs if words[run[0]] + words[run[1]] == whole)
     if len(whole) < SHORTEST:
-        runs = (run for run in runs if not all(_has_digit(words[at]) for at in run))
+        runs = (run for run in runs if not all(words[at] in numbers for at in run))
     return next(runs, ())
 
 
-def _find_spelled(words: Mapping[int, str], acronym: str) -> Sequence[int]:
+def _find_spelled(words: Mapping[int, str], acronym: str, numbers: Set[str]) -> Sequence[int]:
     """Find the places of the first neighbours with these initials: "north shore road", "nsr"."""
-    if len(acronym) not in ACRONYM or _has_digit(acronym):
+    if len(acronym) not in ACRONYM or acronym in numbers:
         return ()
     runs = (range(at, at + len(acronym)) for at in words)
     return next((run for run in runs if [words.get(at, " ")[0] for at in run] == list(acronym)), ())
 
 
 def _take_soft(
-    first: dict[int, str], second: dict[int, str], weights: Mapping[str, float]
+    first: dict[int, str],
+    second: dict[int, str],
+    weights: Mapping[str, float],
+    numbers: Set[str],
 ) -> Iterator[Aligned]:
     """Take words that stand for each other out, those of most weight times similarity first."""
     rows = []
     for (place, word), (other_place, other) in product(first.items(), second.items()):
-        if similarity := word_similarity(word, other):
+        is_soft = word not in numbers and other not in numbers
+        if similarity := word_similarity(word, other) * is_soft:
             row = _standing(word, other, similarity, weights[word], weights[other])
             rows.append((-similarity * row.weight, place, other_place, row))
     for _, place, other_place, row in sorted(rows):
@@ -358,6 +394,7 @@ ALIGNED = measures.Measure(
     # docs/measures.md#how-aligned-works.
     default=0.75,
     needs_frequencies=True,
+    joins_numbers=True,
     way="words",
     prepare=lambda forms, _: _pack(forms),
     compare=_compare,

@@ -860,4 +860,4 @@ def _log(rates: Table) -> Table:
 
 
 # Whole records are prepared and compared as `aligned` does; whoever has their fields goes on.
-FIELDS = replace(ALIGNED, name="fields", default=LEAST_PROBABILITY)
+FIELDS = replace(ALIGNED, name="fields", default=LEAST_PROBABILITY, joins_numbers=False)

@@ -35,7 +35,7 @@ from neardup_solr.measures import (
     take_evenly,
 )
 from neardup_solr.measures import fields as by_fields
-from neardup_solr.measures.aligned import ALIGNED, compare_records
+from neardup_solr.measures.aligned import compare_records
 from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, Table
 from neardup_solr.measures.fields import Evidence, Weights
 from neardup_solr.measures.pretrained import WholeRecords
@@ -477,4 +477,4 @@ def leave_out(values: Table, are_same: NDArray[np.bool_], fit: Fit) -> Similarit
 
 
 # Whole records are prepared as `aligned` does; a model goes on from there.
-MODEL = replace(ALIGNED, name="model", default=by_fields.LEAST_PROBABILITY)
+MODEL = replace(by_fields.FIELDS, name="model")

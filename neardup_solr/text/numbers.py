@@ -2,7 +2,10 @@
 
 Dates in any order or with the name of their month, times, telephones, prices, decimals and
 thousands lose what only separates their digits. A link, an address of e-mail, a hash, a UUID and an
-id of a computer are no numbers.
+id of a computer are no numbers but names: they say which page or message it is, not what it says.
+
+`list_numbers` lists the numbers of a text; `join_numbers` writes a text whose normal form has each
+number as one word, and each name.
 """
 
 from __future__ import annotations
@@ -10,8 +13,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 from neardup_solr.text.normalize import words_of
+
+# Letters of a normal form that are in no word: between the parts of a number, and before a name.
+POINT, NAME = "\u02d1", "\u02d0"
+FEW = 3  # words beside names, up to which a text consists of these
 
 _PART = r"[^\W_]*\d[^\W_]*"  # letters and digits, with a digit
 _NUMBER = re.compile(rf"(?<![^\W_])(?:(?<!\S)-(?=\d))?{_PART}(?:[.,:/'-]{_PART})*")
@@ -22,7 +31,17 @@ _ALIKE = str.maketrans(
     | {"\u2019": "'", "\u2044": "/", "\u066b": ".", "\u066c": ","}
 )
 _MIXED_FRACTION = re.compile(r"(?<=\d)(?=[\u00bc-\u00be\u2150-\u215e])")
+_DIGIT = re.compile(r"\d")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_SIZE = re.compile("x{1,4}[sl]|[2-9]x[sl]")
+# Most texts have none of these, which is soon seen, so that what takes long is not looked for.
+_HAS_PARTS = re.compile(
+    r"\d(?:[.:,'\u2019]\d| 000\b|\s?[apAP]\.?[mM]\b|/\d\d?(?!\d)|-\d\d?-\d"
+    r"|\S{0,2}[\s-]\D{1,14}\d{4}|,?\s\d{4}\b)|\s[.-][$€£¥]?\d|\A[.-][$€£¥]?\d"
+    r"|[^\x00-\x7f](?:(?<=\d)|(?<=[\u00bc-\u00be\u2150-\u215e\u2212]))"
+)
+_HAS_ID = re.compile(r"\d[A-Za-z]")
+_HAS_NUMERAL = re.compile(r"\b[ivxlIVXL]+\b")
 # "Part II" and "vol. ii"; without such a word, "XIV" counts, but no letter that stands alone.
 _HEADS = (
     "act appendix article book chapter class episode grade level no number part phase season"
@@ -39,23 +58,32 @@ _BEHIND = re.compile(
 _ALONE = re.compile(rf"\b(?=[IVX]{{2,}}\b){_TENS_AND_ONES}(?<=[IVX])\b(?!\.\w)")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
 
+_HAS_LINK = re.compile(
+    r"://|@|[wW]{3}\.|\.[A-Za-z]{2,}(?::\d{2,5})?[/?]|10\.\d{4,9}/|[uU][rR][nN]:|[oO][iI]:"
+)
 _LINK = re.compile(
-    r"\b(?:[a-z][a-z0-9+.-]{1,20}://|www\.|mailto:|doi:|10\.\d{4,9}/)[^\s<>\"]++"
-    r"|(?<![^\s<>(\"])[^\s@<>(\"]++@[\w-]++(?:\.[\w-]++)+"
-    r"|(?<![\w.-])(?:[\w-]++\.)+[a-z]{2,}+/[^\s<>\"]*+",  # example.org/page-12
+    r"\b(?:[a-z][a-z0-9+.-]{1,20}://|www\.|mailto:|doi:|urn:|10\.\d{4,9}/)[^\s<>\"]++"
+    # example.org/page-12
+    r"|(?<![\w.-])(?:[\w-]++\.)+[a-z]{2,}+(?::\d{2,5})?[/?][^\s<>\"]*+",
     re.I,
 )
+_HEAD = re.compile(r"(?:[a-z][a-z0-9+.-]*:/*)?(?:www\.)?", re.I)  # of a link, that may lack
+_MAIL = re.compile(r"(?<![^\s<>(\"])[^\s@<>(\"]++@[\w-]++(?:\.[\w-]++)+|<[^\s@<>]++@[^\s@<>]++>")
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I)
 _NAMED_ID = re.compile(
-    r"\b(?:(?:uu|gu|trace|request|session|message)[ _-]?id|id|hash|md5|sha-?\d{0,3}|checksum|token)"
-    r"\b\s{0,3}[:=#]?\s{0,3}(?=[\w-]{0,64}\d)[\w-]{1,128}",
+    r"\b((?:(?:uu|gu|trace|request|session|message)[ _-]?id|id|hash|md5|sha-?\d{0,3}|checksum"
+    r"|token)\b\s{0,3}[:=#]?\s{0,3})((?=[\w-]{0,64}\d)[\w-]{1,128})",
     re.I,
 )
 _MIXED = re.compile(r"\b(?=[a-z]*+\d)(?=\d*+[a-z])[a-z\d]{7,}+\b", re.I)
 _HEX = re.compile(r"[0-9a-f]+", re.I)
 _CHANGE = re.compile(r"(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)", re.I)
 # A word of letters and digits is a hash or an id if it is so long, or changes so often.
-_LONG, _LONG_WITH_CASE, _CHANGES = 16, 10, 3
+_LONG, _LONG_WITH_CASE, _LONG_TEXT, _CHANGES = 16, 10, 20, 3
+_LONG_HASH = 12  # digits of a hash in capitals, as a code of a product may have fewer
+_BASE64 = re.compile(r"(?<![\w+/=])(?=[a-z\d+/]*\d)[a-z\d+/]{20,}+={0,2}", re.I)
+_KIND = re.compile(r"\d+|[a-z]+|[A-Z]+|[+/]+")
+_MIXTURE = 0.45  # runs of capitals, other letters and digits, for each character of such an id
 
 _NAMES = (
     "january jan januar jänner januari janvier enero ene gennaio gen janeiro января stycznia",
@@ -94,23 +122,33 @@ _TIME = re.compile(
 _IBAN = re.compile(r"\b[A-Z]{2}\d\d(?: [A-Z\d]{2,4}){3,8}\b")
 _SIGNS = "[$€£¥₹₽]|(?:eur|usd|chf|gbp)"
 _MONEY = re.compile(
-    r"(?<![\d.,])(?:(?<=[$€£¥₹₽])|(?<=[$€£¥₹₽] )|(?<=\beur )|(?<=\busd )|(?<=\bchf )|(?<=\bgbp ))"
+    r"(?=\d)(?:(?<![\d.,])"
+    r"(?:(?<=[$€£¥₹₽])|(?<=[$€£¥₹₽] )|(?<=\beur )|(?<=\busd )|(?<=\bchf )|(?<=\bgbp ))"
     r"(\d+)(?:\.(\d{1,2}))?(?![\w]|[.,]\d)"
-    r"|(?<![\w.,])(\d+)(?:\.(\d{1,2}))?(?=\s?(?:[$€£¥₹₽]|(?:eur|usd|chf|gbp)\b))",
+    r"|(?<![\w.,])(\d+)(?:\.(\d{1,2}))?(?=\s?(?:[$€£¥₹₽]|(?:eur|usd|chf|gbp)\b)))",
     re.I,
 )
+_MORE = r"\d|[^\W\d_](?![^\W\d_])"  # of a number; other letters are a unit
 _GROUPS = re.compile(
-    r"(?<![^\W_])(?<!\d[.,])(?:"
+    r"(?=[\d(+])(?<![^\W_])(?<!\d[.,])(?:"
     # Thousands: 12,500 and 12 500.00, also by twos, as in 1,00,000.
-    r"(?P<whole>\d{1,3}(?:(?P<point>[ ,.'])\d{3})(?:(?P=point)\d{3})*|\d{1,2}(?:,\d\d)+,\d{3})"
-    r"(?:[.,](?P<cents>\d{1,2}))?(?![^\W_]|[ ,.'/-]\d)"
+    r"(?P<whole>[1-9]\d{0,2}(?:(?P<point>[ ,.'])\d{3})(?:(?P=point)\d{3})*|\d{1,2}(?:,\d\d)+,\d{3})"
+    rf"(?:[.,](?P<cents>\d{{1,2}}))?(?!{_MORE}|[ ,.'/-]\d)"
     # A telephone and other long runs of digits.
     r"|(?P<run>\+?\(?\d(?:\d|[ ()/-](?=[\d(+])|[ )/-]{2}(?=[\d(])|[,;]\s(?=\d))*[\d)]"
-    r"|\d+(?:\.\d{2,})+)(?P<check>[ -]?x)?(?![^\W_]|[.,]\d)"
+    r"|\d+(?:\.\d{2,}){2,})(?P<check>[ -]?x)?(?![^\W_]|[.,]\d)"
     # A decimal, or a list.
-    r"|(?P<decimal>\d+(?:,\d+)+)(?![^\W_]|[.,]\d)"
+    rf"|(?P<decimal>\d+(?:,\d+)+)(?!{_MORE}|[.,]\d)"
     r")",
     re.I,
+)
+_VERSION = re.compile(r"(?<![^\W_])v\.?\s?(?=\d+\.\d)")  # v3.1 is 3.1
+_BARE = re.compile(r"(?<![\w.,:/)])\.(?=\d)")  # .5 is 0.5
+_ZEROS = re.compile(r"(?<![\w.,:/-])(\d+)\.0+(?![.:/-]?\d)")  # 5.0 is 5
+_FRACTION = re.compile(r"(?<![\w.,:/-])(\d{1,2})/(2|3|4|8)(?![\d.,:/-]|\w{3})")
+_PARTS = re.compile(r"\d++(?:[.:]\d++)++")
+_NEGATIVE = re.compile(
+    r"(?<![^\s(])-(?=[$€£¥]?\d[\d\u02d1]*\s?[°%$€£¥]|[$€£¥]\s?\d)|(?<=[$€£¥])\s?-(?=\d)"
 )
 _BETWEEN = re.compile(r"(?<=\d) ([:/-]) (?=\d)")  # 3 - 5 is 3-5
 _RUN_DIGITS = 7  # from which digits are compared without what separates them
@@ -143,30 +181,118 @@ def differ_in_numbers_alone(first: str, second: str) -> bool:
     return rest[0] == rest[1] and sorted(list_numbers(first)) != sorted(list_numbers(second))
 
 
+def join_numbers(text: str) -> str:
+    """Write a text whose normal form has each number as one word: `0.5` is not `0` and `5`.
+
+    Dates with a year, times, prices, decimals, thousands and versions are joined by `POINT`, in the
+    notation of `list_numbers`; telephones, ranges and other lists keep their parts. Links, hashes,
+    UUIDs and ids become names, if the text has more than `FEW` other words.
+    """
+    named = _replace_names(text, _write_name, _write_message_id)
+    if named != text:
+        words = [word for word in words_of(named) if not word.startswith(NAME)]
+        named = named if len(words) > FEW else text
+    if not _HAS_PARTS.search(named):
+        return _read_numerals(named)
+    folded = _fold(named).casefold()
+    for pattern, write in _WHOLE_NOTATIONS:
+        folded = pattern.sub(write, folded)
+    return folded
+
+
+def is_number(word: str) -> bool:
+    """Return True for a word of a normal form that has digits, or is a size such as "xl"."""
+    return has_digit(word) or _SIZE.fullmatch(word) is not None
+
+
+def has_digit(word: str) -> bool:
+    """Return True for a word of a normal form that has digits, unless it is a name."""
+    return any(map(str.isdecimal, word)) and not word.startswith(NAME)
+
+
+def show_word(word: str) -> str:
+    """Show a word of what `join_numbers` wrote."""
+    shown = word.lstrip(NAME).replace(NAME, ".").replace(POINT * 2, "/").replace(POINT, ".")
+    return _show_date(shown)
+
+
 def _write_alike(text: str) -> str:
     """Write the numbers of a text alike, in digits, without links and ids."""
-    text = _UUID.sub(" ", _LINK.sub(" ", text)) if any(map(str.isdigit, text)) else text
-    folded = unicodedata.normalize("NFKC", _MIXED_FRACTION.sub(" ", text)).translate(_ALIKE)
-    folded = _BEHIND.sub(lambda match: f"{match[1]}{match[2]}{_read_roman(match[3])}", folded)
+    folded = _fold(_replace_names(text, _write_nothing, _write_nothing))
     folded = _ALONE.sub(lambda match: _read_roman(match[0]), folded)
-    if not folded.isascii():
-        folded = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), folded)
-    folded = _MIXED.sub(_drop_id, _NAMED_ID.sub(" ", folded))
-    folded = _IBAN.sub(lambda match: match[0].replace(" ", ""), folded)
     folded = _HYPHENED.sub(r"\1", folded).casefold()
     for pattern, write in _NOTATIONS:
         folded = pattern.sub(write, folded)
     return folded
 
 
-def _drop_id(match: re.Match[str]) -> str:
-    """Drop a word of letters and digits that only a computer has made."""
-    word = match[0]
-    is_cased = word != word.lower() and word != word.upper()
+def _fold(text: str) -> str:
+    """Write digits, signs, numerals behind a word such as "part", and accounts alike."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _MIXED_FRACTION.sub(" ", text)).translate(_ALIKE)
+        text = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    return _IBAN.sub(lambda match: match[0].replace(" ", ""), _read_numerals(text))
+
+
+def _read_numerals(text: str) -> str:
+    """Write Roman numerals behind a word such as "part" in digits."""
+    if not _HAS_NUMERAL.search(text):
+        return text
+    return _BEHIND.sub(lambda match: f"{match[1]}{match[2]}{_read_roman(match[3])}", text)
+
+
+Write = Callable[[str], str]
+
+
+def _replace_names(text: str, write: Write, write_mail: Write) -> str:
+    """Write links and what a computer has named by digits, or addresses of e-mail, anew."""
+    if _HAS_LINK.search(text):
+        text = _LINK.sub(lambda match: write(match[0]), text)
+        text = _MAIL.sub(lambda match: write_mail(match[0]), text) if "@" in text else text
+    if not _DIGIT.search(text):
+        return text
+    if write is not _write_nothing and not _HAS_ID.search(text):
+        return text
+    text = _NAMED_ID.sub(lambda match: _write_named(match[1], match[2], write), text)
+    text = _UUID.sub(lambda match: write(match[0]), text)
+    for pattern in (_BASE64, _MIXED):
+        text = pattern.sub(lambda match: write(match[0]) if _is_made(match[0]) else match[0], text)
+    return text
+
+
+def _write_named(head: str, name: str, write: Write) -> str:
+    """Write an id behind the word that names it. Only digits behind "id" may tell two things."""
+    if write is _write_nothing:
+        return " "
+    return f"{head}{name}" if name.isdigit() or head[:2].lower() == "id" else head + write(name)
+
+
+def _is_made(word: str) -> bool:
+    """Return True for a word of letters and digits that only a computer has made."""
     changes = len(_CHANGE.findall(word))
-    is_hash = changes >= _CHANGES and _HEX.fullmatch(word) is not None
-    is_long = len(word) >= (_LONG_WITH_CASE if is_cased else _LONG) and changes >= _CHANGES
-    return " " if is_hash or is_long else word
+    mixture = (len(_KIND.findall(word)) - 1) / len(word)
+    if changes < _CHANGES:
+        return changes > 0 and len(word) >= _LONG_TEXT and mixture >= _MIXTURE
+    if word == word.lower() or word == word.upper():
+        is_hash = word == word.lower() or len(word) >= _LONG_HASH
+        return (is_hash and _HEX.fullmatch(word) is not None) or len(word) >= _LONG
+    return len(word) >= _LONG_WITH_CASE and mixture >= _MIXTURE
+
+
+def _write_nothing(_: str) -> str:
+    return " "
+
+
+def _write_name(name: str) -> str:
+    """Write a name as a word of the normal form, whatever its link begins and ends with."""
+    parts = "".join(part if part.isalnum() else NAME for part in _HEAD.sub("", name, 1).casefold())
+    return f" {NAME}{parts.strip(NAME)} "
+
+
+def _write_message_id(name: str) -> str:
+    """Write the id of a message, which has many digits, but no address of a person."""
+    digits = sum(map(str.isdigit, name))
+    return _write_name(name) if digits >= (4 if name.startswith("<") else 8) else name
 
 
 def _write_date(match: re.Match[str]) -> str:
@@ -211,6 +337,39 @@ def _write_time(match: re.Match[str]) -> str:
     return f"{hours}:{first or second or '00'} "
 
 
+def _write_whole(match: re.Match[str]) -> str:
+    """Write thousands and decimals, but no telephones and other runs of numbers."""
+    whole = match["whole"]
+    are_numbers = match["point"] == " " and not match["cents"] and " 000" not in whole
+    return match[0] if match["run"] is not None or are_numbers else _write_groups(match)
+
+
+def _write_named_day(match: re.Match[str]) -> str:
+    return match[0] if match[3] is None else _write_day_first(match)
+
+
+def _write_named_month(match: re.Match[str]) -> str:
+    return match[0] if match[3] is None else _write_month_first(match)
+
+
+def _join_parts(match: re.Match[str]) -> str:
+    """Join the parts of a decimal, a version, a time or a ratio, but not of a telephone."""
+    number = match[0]
+    parts = re.split("[.:]", number)
+    rest = match.string[match.end() : match.end() + 3].lstrip(" ")
+    if ":" in number:
+        are_apart = parts[0] != "1" and any(len(part) > 2 for part in parts[1:])
+        return number if are_apart or re.match(r"-\d", rest) else POINT.join(parts)
+    is_address = len(parts) == 4 and max(map(int, parts)) < 256
+    is_run = len(parts) > 2 and min(map(len, parts)) > 1 and sum(map(len, parts)) >= _RUN_DIGITS
+    return number if is_run and not is_address else POINT.join(parts)
+
+
+def _join_fraction(match: re.Match[str]) -> str:
+    over, under = int(match[1]), int(match[2])
+    return f"{over}{POINT * 2}{under}" if 0 < over < under else match[0]
+
+
 def _write_groups(match: re.Match[str]) -> str:
     if (whole := match["whole"]) is not None:
         cents = match["cents"]
@@ -234,7 +393,9 @@ def _write_money(match: re.Match[str]) -> str:
     return f"{whole or _whole}.{cents or _cents or '':0<2}"
 
 
-_NOTATIONS = (
+_NOTATIONS: tuple[tuple[re.Pattern[str], Any], ...] = (
+    (_VERSION, ""),
+    (_BARE, "0."),
     (_DATE, _write_date),
     (_DAY_FIRST, _write_day_first),
     (_MONTH_FIRST, _write_month_first),
@@ -242,6 +403,14 @@ _NOTATIONS = (
     (_GROUPS, _write_groups),
     (_MONEY, _write_money),
     (_BETWEEN, r"\1"),
+    (_ZEROS, r"\1"),
+)
+_JOINED = {_DAY_FIRST: _write_named_day, _MONTH_FIRST: _write_named_month, _GROUPS: _write_whole}
+_WHOLE_NOTATIONS = (
+    *((pattern, _JOINED.get(pattern, write)) for pattern, write in _NOTATIONS),
+    (_FRACTION, _join_fraction),
+    (_PARTS, _join_parts),
+    (_NEGATIVE, POINT),
 )
 
 

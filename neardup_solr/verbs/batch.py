@@ -79,7 +79,10 @@ def sign_batch(documents: Sequence[Document], comparer: Comparer) -> SignedBatch
     signed = sign.sign(texts, comparer.settings, keep_normal=True)
     measure = comparer.measure
     if measure.needs_texts:
-        forms = measure.add_values(signed.normal, (document.kept for document in documents))
+        normal: Sequence[str] = signed.normal
+        if measure.joins_numbers:
+            normal = measure.normalize(texts, comparer.settings.normalization)
+        forms = measure.add_values(normal, (document.kept for document in documents))
     else:
         forms = list(map(signature.encode, signed.signatures))
     return SignedBatch(documents=documents, words=signed.words, keys=signed.keys, forms=forms)

@@ -295,7 +295,7 @@ def comparer_for(
     """Make the comparer of a collection by a measure, with word frequencies if needed."""
     measure, counts = measures.measure_of(name, limits), None
     if measure.needs_frequencies:
-        counts = frequencies(sample_texts(collection), settings)
+        counts = frequencies(sample_texts(collection), settings, measure)
     return measures.Comparer(measure=measure, limits=limits, settings=settings, frequencies=counts)
 
 
@@ -318,7 +318,7 @@ def measure_by(
             with suppress(SchemaError, SettingsError):  # which reading its documents raises, too
                 settings = collection.stored_settings()
         return (settings and settings.measure) or "words"
-    from neardup_solr.measures.model import make_joined_measure
+    from neardup_solr.measures.model import make_joined_measure, make_measure
     from neardup_solr.verbs.duplicates.read import read_model
 
     is_free = measure == measures.AUTO
@@ -333,7 +333,7 @@ def measure_by(
     sample = collection.stored(ids, [TEXT, *trained.fields])
     texts = (row.get(TEXT, "") for row in sample)
     settings = collection.stored_settings() or Settings()
-    return make_joined_measure(trained, sample, frequencies(texts, settings))
+    return make_joined_measure(trained, sample, frequencies(texts, settings, make_measure(trained)))
 
 
 SAMPLE = 1_000  # documents whose words are counted, to tell rare words from common ones
@@ -350,11 +350,12 @@ def sample_texts(collection: Collection) -> Iterator[str]:
         yield from collection.texts(ids[at : at + SAMPLE // 5]).values()
 
 
-def frequencies(texts: Iterable[str], settings: Settings) -> Frequencies:
-    """Count the texts that contain each word, by their first characters."""
+def frequencies(texts: Iterable[str], settings: Settings, measure: Measure) -> Frequencies:
+    """Count the texts that contain each word as it is compared, by their first characters."""
     from neardup_solr.measures import aligned
 
-    return aligned.frequencies(normal_forms(texts, settings), settings.normalization)
+    forms = measure.normalize([text[:SAMPLED] for text in texts], settings.normalization)
+    return aligned.frequencies(forms, settings.normalization)
 
 
 def normal_forms(texts: Iterable[str], settings: Settings) -> list[str]:

@@ -134,6 +134,7 @@ def train(output: str | Path | None = None, **given: Any) -> Training:
 
 def _train(work: Work, spill: Spill) -> Training:
     documents = read_documents(work, spill)
+    documents.joins_numbers = False  # as the measure of a model
     living = documents.living().tolist()
     forms = documents.forms()
     counts = frequencies([forms[row] for row in living], documents.settings.normalization)

@@ -114,3 +114,30 @@ def test_estimates_need_stored_signatures(solr: Collection) -> None:
     with pytest.raises(nd.SettingsError, match=refused):
         nd.report(solr, measure="estimate")
     assert len(nd.report(solr, measure="jaccard").pairs) == 1
+
+
+def test_numbers_and_links_are_compared_alike_by_all(solr: Collection) -> None:
+    """Reports, searches and the gate find texts of other links, none of another dose."""
+    names = ["heron", "otter", "quay", "barn", "ford", "cliff", "moss", "lamp", "boat", "dune"]
+    texts = [
+        {"id": f"{name}-{at}", "text": f"{name} {name[::-1]} {name}ol tablets {dose} mg {link}"}
+        for name in names
+        for at, (dose, link) in enumerate(
+            (
+                ("5", f"bit.ly/{name}1"),
+                ("5.0", f"https://t.co/{name}x2"),
+                ("0.5", f"bit.ly/{name}1"),
+            )
+        )
+    ]
+    nd.index(texts[:-3], solr, settings={"kind": "chars", "shingle_size": 3, "measure": "records"})
+    near = {(f"{name}-0", f"{name}-1") for name in names[:-1]}
+    found = nd.duplicates(solr)
+    assert {(pair.id, pair.other_id) for pair in found.pairs} == near
+    similar = rows(found.pairs)
+    assert rows(nd.report(solr, by="bands").pairs) == similar
+    id = f"{names[0]}-0"
+    assert [match.id for match in nd.search(solr, id=id, by="bands")] == [f"{names[0]}-1"]
+    new = [{"id": f"new {row['id']}", "text": row["text"]} for row in texts[1:3]]
+    near_ids = [{match.id for match in each.matches} for each in nd.gate(new, solr)]
+    assert near_ids == [{f"{names[0]}-0", f"{names[0]}-1"}, {f"{names[0]}-2"}]

@@ -471,8 +471,8 @@ class Comparison:
         documents = self.documents
         for at in range(0, len(rows), AT_ONCE):
             part = rows[at : at + AT_ONCE]
-            forms = [documents.forms()[row] for row in part.tolist()]
-            signed = sign.sign(forms, documents.settings, threads=THREADS, keep_keys=False)
+            texts = [text or "" for text in documents.texts(part.tolist())]
+            signed = sign.sign(texts, documents.settings, threads=THREADS, keep_keys=False)
             differ = (signed.signatures != documents.signatures[part]).any(axis=1)
             is_present = signed.words > 0
             verified.vanished.update(part[~is_present].tolist())
@@ -524,7 +524,10 @@ class Comparison:
         self, rows: NDArray[np.uint32], read: Sequence[str | None], verified: Verified
     ) -> Sequence[str]:
         """Normalise the texts of rows, "" for one that is gone, which is noted in `verified`."""
-        documents = self.documents
+        documents, measure = self.documents, self.comparer.measure
+        if measure.joins_numbers and not documents.may_change:
+            forms = documents.forms()
+            return [forms[row] for row in rows.tolist()]
         texts = read if isinstance(read, Packed) else pack([text or "" for text in read])
         if not documents.may_change:
             return sign.normal_forms(texts, documents.settings.normalization, threads=THREADS)
@@ -535,6 +538,8 @@ class Comparison:
         differ = (signed.signatures != documents.signatures[rows]).any(axis=1)
         verified.vanished.update(rows[~is_present].tolist())
         verified.stale.update(rows[is_present & (differ | (signed.words == 0))].tolist())
+        if measure.joins_numbers:
+            return measure.normalize(texts, documents.settings.normalization, THREADS)
         return signed.normal
 
 

@@ -57,6 +57,7 @@ from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
 from neardup_solr.sources.guess import fill_in
 from neardup_solr.sources.record import ROW, Piece, came_before, matches, plain
 from neardup_solr.sources.sides import name_of
+from neardup_solr.text.numbers import join_numbers
 from neardup_solr.text.shingles import Packed, size_of
 
 if TYPE_CHECKING:
@@ -526,7 +527,8 @@ class Corpus:
     they are not wanted), `numbers` (of groups, if there are such) and `sides`. `spill` holds it.
 
     Only documents of the same of `groups` are compared; it is empty if all are. The rows that are
-    `dead`, because another record of their id counts, have groups of their own.
+    `dead`, because another record of their id counts, have groups of their own. If it
+    `joins_numbers`, its measure does.
     """
 
     spill: Spill
@@ -539,6 +541,7 @@ class Corpus:
     groups: NDArray[np.uint32] = field(default_factory=lambda: ONE_GROUP)
     common: Common | None = None
     dead: list[int] = field(default_factory=list)
+    joins_numbers: bool = False
     _forms: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
@@ -623,6 +626,8 @@ class Corpus:
         """Normalise the texts of all documents once, "" for one that is no longer there."""
         for at in range(len(self._forms), len(self), AT_ONCE):
             texts = self.compared(range(at, min(at + AT_ONCE, len(self))))
+            if self.joins_numbers:
+                texts = [text and join_numbers(text) for text in texts]
             self._forms.extend(self.normalize(texts))
         return self._forms
 
@@ -693,6 +698,7 @@ def read_documents(work: Work, spill: Spill) -> Corpus:
         every = np.concatenate(words)
         some = every[:: len(every) // LOOKED_AT or 1].tolist()
         work.choose_measure(*choose_measure(settings, some))
+    documents.joins_numbers = work.measure.joins_numbers
     release_unused()
     documents.signatures = documents.rows.table()
     if documents.numbers is not None:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from html import escape
 from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
 import numpy as np
@@ -56,7 +57,6 @@ from neardup_solr.reports.pair import PairTable
 from neardup_solr.settings import CAP, WORD_CAP, Settings
 from neardup_solr.sources import Reading, is_collection, is_for_excel, paths_of, shown_name
 from neardup_solr.sources.record import step_for
-from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates import group
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified, make_joining
 from neardup_solr.verbs.duplicates.doubts import Doubts
@@ -784,9 +784,11 @@ def _select_frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> F
     from neardup_solr.measures.aligned import split_words
 
     normalization = comparison.documents.settings.normalization
-    forms = (normalize(text, normalization) for text in texts.values())
+    forms = comparison.work.measure.normalize([*texts.values()], normalization)
     words = {word for form in forms for word in split_words(form)}
-    return replace(frequencies, counts={word: frequencies.counts.get(word, 1) for word in words})
+    letters = frequencies.counts.keys() & {*ascii_lowercase}  # which tell if they are sizes
+    counts = {word: frequencies.counts.get(word, 1) for word in words | letters}
+    return replace(frequencies, counts=counts)
 
 
 def check_output(path: Path) -> None:

@@ -17,7 +17,14 @@ from neardup_solr.candidates import MOST_OF_ALL
 from neardup_solr.candidates.by_term import count_shared_words
 from neardup_solr.errors import DocumentNotFound, SettingsError, counted
 from neardup_solr.measures import ANYTHING, Equality, Frequencies, Limits, floor, measure_named
-from neardup_solr.measures.aligned import NUMBERS, Aligned, alignment, compare_records, frequencies
+from neardup_solr.measures.aligned import (
+    ALIGNED,
+    NUMBERS,
+    Aligned,
+    alignment,
+    compare_records,
+    frequencies,
+)
 from neardup_solr.measures.sets import CONTAINMENT, WORDS, similarity
 from neardup_solr.memory import Spill
 from neardup_solr.minhash import make_entry, plans, sign, signature
@@ -40,6 +47,7 @@ from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.guess import fill_in
 from neardup_solr.text.diff import Change, Words, changes, split
 from neardup_solr.text.normalize import Markup, make_html_table, normalize
+from neardup_solr.text.numbers import show_word
 from neardup_solr.text.shingles import shingles
 from neardup_solr.text.symbols import have_same_symbols
 from neardup_solr.verbs import search
@@ -225,7 +233,16 @@ class Facts:
         """The words that correspond, None if that was not measured."""
         if self.frequencies is None:
             return None
-        return tuple(alignment(self.first.entry.normal, self.second.entry.normal, self.frequencies))
+        one, other = self.aligned
+        return tuple(alignment(one, other, self.frequencies))
+
+    @cached_property
+    def aligned(self) -> Sequence[str]:
+        """The normal forms of both, as they are aligned."""
+        chosen = measures.measure_named(self.measure)
+        measure = chosen if chosen.needs_frequencies else ALIGNED
+        contents = [each.entry.content for each in self.both]
+        return measure.normalize(contents, self.settings.normalization)
 
     @cached_property
     def measures(self) -> tuple[Measured, ...]:
@@ -246,7 +263,7 @@ class Facts:
         }
         if self.frequencies is not None:
             similarities["aligned"], by_numbers = (
-                compare_records(forms, pair, self.frequencies, numbers=numbers).item()
+                compare_records(self.aligned, pair, self.frequencies, numbers=numbers).item()
                 for numbers in (0.0, NUMBERS)
             )
             if self.measure == "records" or by_numbers < similarities["aligned"]:
@@ -480,8 +497,12 @@ def explain(
         by = read.choose_way(chosen, documents, lambda most: sum(lengths) <= most)
     forms, by_words = [], chosen.needs_frequencies
     if by_words or max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS:
-        forms = search.normal_forms(sample, used)
-    normal = first.entry.normal, second.entry.normal
+        forms = list(
+            ALIGNED.normalize([text[: search.SAMPLED] for text in sample], used.normalization)
+        )
+    one, other = ALIGNED.normalize(
+        [each.entry.content for each in (first, second)], used.normalization
+    )
     facts = Facts(
         first=first,
         second=second,
@@ -489,7 +510,7 @@ def explain(
         limits=limits,
         frequencies=frequencies(forms, used.normalization) if forms else None,
         measure=cast(PairMeasure, chosen.name),
-        shared_words=_count_shared_words(*normal, forms, documents) if by_words else {},
+        shared_words=_count_shared_words(one, other, forms, documents) if by_words else {},
         by=by,
         equality=measures.parse_equality(equal),
         texts=columns,
@@ -531,7 +552,8 @@ def _compare_fields(work: read.Work, ids: Sequence[str]) -> Facts:
         matcher, pair = comparison.matcher, np.array([sorted(rows)], dtype=np.uint32)
         assert matcher is not None
         first, second = subjects
-        normal, forms = (first.entry.normal, second.entry.normal), documents.forms()
+        forms = documents.forms()
+        one, other = (forms[row] for row in rows)
         return Facts(
             first=first,
             second=second,
@@ -539,7 +561,7 @@ def _compare_fields(work: read.Work, ids: Sequence[str]) -> Facts:
             limits=limits,
             frequencies=matcher.frequencies,
             measure=cast(PairMeasure, work.measure.name),
-            shared_words=_count_shared_words(*normal, forms, len(forms)),
+            shared_words=_count_shared_words(one, other, forms, len(forms)),
             by=by,
             evidence=tuple(matcher.explain(pair)[0]),
             kinds=work.kinds,
@@ -579,6 +601,7 @@ def _count_shared_words(
             word: 2 + round(max(counts.get(word, 0) - 2, 0) * share)
             for word in {*count_shared_words(one, other, [one, other], cap=cap), *counts}
         }
+    counts = {" ".join(map(show_word, words.split())): count for words, count in counts.items()}
     return dict(sorted(counts.items(), key=lambda each: (each[1], each[0])))
 
 

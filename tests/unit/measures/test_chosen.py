@@ -30,6 +30,8 @@ def test_short_texts_long_ones_and_few() -> None:
     assert choose(texts(40, 8)).measure == "records"
     assert choose(texts(40, 60)).measure == "records"
     assert choose(texts(40, 61)).measure == "words"
+    assert choose(texts(10, 8)).measure == "records"
+    assert choose(texts(10, 13)).measure == choose(texts(9, 8)).measure == "words"
     assert choose(texts(2, 8)).measure == "words"
     assert choose([]).measure == "words"
     assert choose(["12 44", "7 81 9", "1 2 3"] * 20).measure == "records"

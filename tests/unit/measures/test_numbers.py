@@ -1,0 +1,173 @@
+"""Numbers of short texts are whole, and links, hashes and ids are no numbers."""
+
+from __future__ import annotations
+
+import base64
+import random
+import string
+import uuid
+from collections.abc import Callable
+
+import pytest
+
+import neardup_solr as nd
+
+PLACES = "mill lane boat lamp heron otter weir quay barn ford holm cliff moss harbour market church"
+THINGS = "river museum library bridge station garden school concert evening ticket square bottle"
+WORDS = [*PLACES.split(), *THINGS.split()]
+COUNT = 20
+
+
+def count_near(first: Callable[[int], str], second: Callable[[int], str], words: int = 6) -> int:
+    """Count the copies that are found among pairs of texts that end in two ways."""
+    draw = random.Random(1)
+    rows = []
+    for at in range(COUNT):
+        text = " ".join(draw.sample(WORDS, words))
+        rows += [{"id": f"{at}a", "text": f"{text} {first(at)}"},
+                 {"id": f"{at}b", "text": f"{text} {second(at)}"}]  # fmt: skip
+    found = nd.duplicates(rows, measure="records")
+    return sum(pair.id[:-1] == pair.other_id[:-1] for pair in found.pairs)
+
+
+def draw_from(letters: str, count: int) -> Callable[[int], str]:
+    """Draw so many letters each time."""
+    draw = random.Random(letters)
+    return lambda _: "".join(draw.choices(letters, k=count))
+
+
+any_letters = draw_from(string.ascii_letters + string.digits, 12)
+only_letters, hexadecimal = draw_from(string.ascii_letters, 10), draw_from("0123456789abcdef", 40)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        lambda at: f"https://t.co/{any_letters(at)}",
+        lambda at: f"https://t.co/{only_letters(at)}",
+        lambda at: f"see bit.ly/{any_letters(at)}",
+        lambda at: f"(www.example.org/a?utm_source={any_letters(at)}#b)",
+        lambda at: f"doi:10.1000/{any_letters(at)}",
+        lambda at: f"<{any_letters(at)}.20240{at:03}1@mail.example.org>",
+        lambda at: f"{uuid.UUID(int=random.Random(any_letters(at)).getrandbits(128))}",
+        lambda at: f"sha1 {hexadecimal(at)}",
+        lambda at: f"session id: {hexadecimal(at)[:16]}",
+        lambda at: base64.b64encode(random.Random(any_letters(at)).randbytes(24)).decode(),
+    ],
+)
+def test_texts_that_are_equal_but_for_names(name: Callable[[int], str]) -> None:
+    """Links in any form, hashes, UUIDs, ids of messages and sessions keep no copies apart."""
+    assert count_near(name, name) == COUNT
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("{} mg", "0.{} mg"),
+        ("{}mg", "0,{}mg"),
+        ("{} mg", ".{} mg"),
+        ("{},000.00", "{}0,000.00"),
+        ("3.{}.4", "3.{}.5"),
+        ("on 2024-0{}-14", "on 2024-0{}-15"),
+        ("on 14 March 200{}", "on 15 March 200{}"),
+        ("at {}:15", "at {}:45"),
+        ("-{} \u00b0C", "{} \u00b0C"),
+        ("1{}.5 %", "1{}.7 %"),
+        ("host 10.0.0.{}", "host 10.0.1.{}"),
+        ("\u0665{} mg", "\u0660\u066b\u0665{} mg"),
+        ("volume II", "volume III"),
+        ("1:{}00", "1:{}000"),
+        ("size XL", "size XXL"),
+        ("size S", "size M"),
+    ],
+)
+@pytest.mark.parametrize("words", [3, 6])
+def test_other_numbers(first: str, second: str, words: int) -> None:
+    """Texts of other amounts, versions, dates, times or sizes are no copies."""
+    ends = [lambda at, end=end: end.format(at % 9 + 1) for end in (first, second)]
+    assert count_near(*ends, words=words) == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("{}.5 kg", "{},5 kg"),
+        ("{}mg", "{} mg"),
+        ("{},250.00 EUR", "{}.250,00 EUR"),
+        ("{},250", "{}250"),
+        ("{}.0 kg", "{} kg"),
+        ("v{}.1.2", "{}.1.2"),
+        ("2024-05-1{}", "1{}.05.2024"),
+        ("at {}:30 pm", "at {}:30 p.m."),
+        ("(310) 475-98{}7", "310.475.98{}7"),
+        ("0415 2645{}7", "04152645{}7"),
+        ("3/1{} Smith Street", "Unit 3, 1{} Smith Street"),
+        ("{}:279-292, 1995", "vol {}, pages 279-292, 1995"),
+        ("2019/2020 no {}", "2019-2020 no {}"),
+        ("\u0665{} mg", "5{} mg"),
+        ("part II of {}", "part 2 of {}"),
+        ("5th of {}", "fifth of {}"),
+        ("anna{}@example.org", "Anna{}@example.org"),
+        ("sizes 5/6/{}", "sizes 5, 6, {}"),
+    ],
+)
+def test_the_same_numbers(first: str, second: str) -> None:
+    """Texts of the same numbers in another notation are copies, as they were."""
+    ends = [lambda at, end=end: end.format(at % 9 + 1) for end in (first, second)]
+    assert count_near(*ends) == COUNT
+
+
+def test_codes_are_no_hashes() -> None:
+    """Products of other codes are no copies, even if these have hexadecimal digits."""
+    assert count_near(lambda at: f"A{at}B2C3D", lambda at: f"E{at}F5A6B") == 0
+    assert count_near(lambda at: f"WH-10{at}0XM4", lambda at: f"WH-10{at}0XM5") == 0
+
+
+def test_initials_are_no_sizes() -> None:
+    """In a file of names, S and L stand for the words that they begin."""
+    names = [f"{first} {letter} {last}" for first, letter, last in
+             zip(WORDS, "ABCDEFGHJKNPRTVW" * 2, reversed(WORDS), strict=False)]  # fmt: skip
+    rows = [*enumerate([*names, "Sarah Holmberg Leeds Quay", "S Holmberg Leeds Quay",
+                        "Tromso Laura Moelund", "Tromso L Moelund"])]  # fmt: skip
+    pairs = nd.duplicates(rows, measure="records").pairs
+    near = {(pair.id, pair.other_id) for pair in pairs}
+    assert {(len(names), len(names) + 1), (len(names) + 2, len(names) + 3)} <= near
+
+
+def test_sizes_are_no_initials() -> None:
+    """S does not stand for summer, nor L for light, in a file of things with sizes."""
+    things = enumerate(zip(WORDS, WORDS[7:], strict=False))
+    rows = [(at, f"{one} {other} {'SML'[at % 3]}") for at, (one, other) in things]
+    rows += [(100, "light cable, S"), (101, "summer cable, L")]
+    assert nd.duplicates(rows, measure="records").pairs == ()
+
+
+def test_texts_of_links_are_compared_by_them() -> None:
+    """Links of other pages are no copies, nor are a few words with other links."""
+    links = [f"https://example.org/{word}/page-{at}" for word in WORDS for at in (1, 2)]
+    same = [link.replace("https://", "http://www.") for link in links[::2]]
+    found = nd.duplicates([*enumerate(links + same)], measure="records")
+    assert {(pair.id, pair.other_id) for pair in found.pairs} == {
+        (2 * at, len(links) + at) for at in range(len(same))
+    }
+    posts = [f"New photo: https://t.co/{any_letters(at)}" for at in range(COUNT)]
+    assert nd.duplicates([*enumerate(posts)], measure="records").pairs == ()
+
+
+def test_few_very_short_texts() -> None:
+    """A dozen names of medicines are not all near each other."""
+    rows = [
+        *enumerate(f"{name} {dose} tablets" for name in WORDS[:6] for dose in ("5 mg", "0.5 mg"))
+    ]
+    assert nd.duplicates(rows).pairs == ()
+
+
+def test_explain_shows_whole_numbers() -> None:
+    """A pair is explained by the words and the similarity by which it is compared."""
+    rows = [{"id": f"{at}{end}", "text": f"{one} {other} {at}.5 kg{end}"}
+            for at, (one, other) in enumerate(zip(WORDS, WORDS[5:], strict=False))
+            for end in ("", " box")]  # fmt: skip
+    pair = next(pair for pair in nd.duplicates(rows).pairs if pair.id == "7")
+    facts = nd.explain(rows, "7", "7 box").facts
+    assert facts.similarity == pytest.approx(pair.similarity)
+    assert "7.5" in [row.first for row in facts.alignment]
