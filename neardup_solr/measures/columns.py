@@ -24,11 +24,13 @@ Marks = NDArray[np.bool_]
 class FieldColumn:
     """The values of a field: record r has `values[numbers[r]]`, or none if that is MISSING.
 
-    Each value is listed once, and `counts` (values,) are the records that have it.
+    Each value is listed once, and `counts` (values,) are the records that have it. Of records that
+    come a few at a time, those of a `sample` are counted instead: a pair is then judged alike
+    whatever comes with it.
     `parsed` (values, …) are numbers, or dates as year, month and day, 0 if it is missing. `equal`
     (records,) are numbers of values, the same for texts of the same words in any order.
-    `problem` says what is wrong with the values of the records, if anything is. Records of a
-    `sample`, whose words are counted in `words`, are in `values` and `counts`, not in `numbers`.
+    `problem` says what is wrong with the values of the records, if anything is. `words` are
+    counted for a sample, whose values begin `values`; its records are not in `numbers`.
     """
 
     name: str
@@ -49,7 +51,6 @@ class FieldColumn:
         return rare
 
     @property
-    def all_numbers(self) -> Numbers:
-        """The numbers of the values of all records, then those of the sample."""
-        of_sample = [] if self.sample is None else [self.sample.numbers]
-        return np.concatenate([self.numbers, *of_sample])
+    def counted(self) -> FieldColumn:
+        """The column whose records are counted."""
+        return self if self.sample is None else self.sample

@@ -32,7 +32,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -249,7 +249,7 @@ def make_column(
 ) -> FieldColumn:
     """Make the column of a field from the values of all records, None or "" for no value.
 
-    How rare a value is, the records of a `sample` tell as well.
+    How rare a value is, the records of a `sample` tell if there is one.
 
     Raises DataError if none of its values is a number, or a date, and it should be.
     """
@@ -285,9 +285,8 @@ def make_column(
         same = [of_words.setdefault(tuple(sorted(split_words(value))), at)
                 for at, value in enumerate(numbered)]  # fmt: skip
         equal = np.array([*same, MISSING], dtype=np.int64)[row_numbers]
-    counts = np.bincount(row_numbers[row_numbers != MISSING], minlength=len(numbered))
-    if sample:
-        counts[: len(sample.counts)] += sample.counts
+    counted_rows = row_numbers if sample is None else sample.numbers
+    counts = np.bincount(counted_rows[counted_rows != MISSING], minlength=len(numbered))
     return FieldColumn(
         name=name,
         kind=kind,
@@ -397,14 +396,12 @@ def make_sample(name: str, kind: FieldKind, values: Iterable[object]) -> FieldCo
 
 def _count_words(column: FieldColumn) -> Frequencies:
     """Count the records that have each word in a field, as `frequencies` of their values."""
-    sample, records = column.sample, column.counts
+    if column.sample is not None and column.sample.words is not None:
+        return column.sample.words
     counts: Counter[str] = Counter()
-    if sample is not None and sample.words is not None:
-        counts, records = Counter(sample.words.counts), records.copy()
-        records[: len(sample.counts)] -= sample.counts
-    for at in np.flatnonzero(records).tolist():
-        for word in set(split_words(column.values[at])):
-            counts[word] += int(records[at])
+    for value, records in zip(column.values, column.counts.tolist(), strict=True):
+        for word in set(split_words(value)):
+            counts[word] += records
     return Frequencies(int(column.counts.sum()), counts)
 
 
@@ -548,8 +545,10 @@ def _bound_odds(
     is_unlike |= ~is_same & (levels != MISSING) & ~is_unlike.any(axis=1, keepdims=True)
     bits = weights.measure_levels()[np.arange(len(columns)), levels]
     others_say = np.where(is_same, 0.0, bits).sum(axis=1)
-    numbers = np.stack([column.all_numbers for column in columns], axis=1)
-    hashes = _hash_fields(numbers)
+    own = np.stack([column.numbers for column in columns], axis=1)
+    numbers = np.stack([column.counted.numbers for column in columns], axis=1)
+    is_beside = columns[0].sample is not None  # which the pairs belong to as well
+    hashes, own_hashes = _hash_fields(numbers), _hash_fields(own)
     most = np.full(len(pairs), np.inf)
     patterns, of_pattern = np.unique(np.hstack([is_same, is_unlike]), axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
@@ -557,20 +556,37 @@ def _bound_odds(
         at = np.flatnonzero((of_pattern.reshape(-1) == number) & (others_say <= 0.0))
         if not (len(at) and same.any() and unlike.any()):
             continue
-        shared = hashes[:, same].sum(axis=1)
         is_complete = (numbers[:, unlike] != MISSING).all(axis=1)
-        groups, places = np.unique(shared[is_complete], return_inverse=True)
-        differ: Table = np.full(len(groups), np.inf)
-        for values in hashes[np.ix_(is_complete, unlike)].T:
-            both = places.astype(np.uint64) * _ODD + values
-            _, first, counts = np.unique(_hash(both), return_index=True, return_counts=True)
-            sizes, squares = (np.bincount(places[first], counts**power) for power in (1.0, 2.0))
+        shared = hashes[is_complete][:, same].sum(axis=1)
+        of_pairs = own_hashes[:, same].sum(axis=1)[pairs[at]]
+        differ: Table = np.full(of_pairs.shape, np.inf)
+        for column in np.flatnonzero(unlike).tolist():
+            both = _hash(shared * _ODD + hashes[is_complete, column])
+            each, first, counts = np.unique(both, return_index=True, return_counts=True)
+            groups, places = np.unique(shared[first], return_inverse=True)
+            sizes, squares = (
+                _look_up(groups, np.bincount(places, counts**power), of_pairs)
+                for power in (1.0, 2.0)
+            )
+            if is_beside:
+                for side in (0, 1):
+                    values = own_hashes[pairs[at, side], column][:, np.newaxis]
+                    squares += 1.0 + 2.0 * _look_up(each, counts, _hash(of_pairs * _ODD + values))
+                sizes += 2.0
             differ = np.minimum(differ, sizes**2 / squares)
-        others = differ[np.searchsorted(groups, shared[pairs[at]])].max(axis=1) - 2.0
+        others = differ.max(axis=1) - 2.0
         counting = others >= FEWEST_OTHERS - 0.01
         bound = others_say[at] - 1.0 - np.log2(np.maximum(others, 1.0))
         most[at] = np.where(counting, bound, np.inf)
     return most
+
+
+def _look_up(keys: NDArray[np.uint64], sums: NDArray[Any], sought: NDArray[np.uint64]) -> Table:
+    """Look up the sum of each key that is sought among rising keys, 0.0 if it is not there."""
+    places = np.searchsorted(keys, sought)
+    padded = np.append(keys, np.uint64(0)), np.append(sums, 0.0)
+    known: Table = np.where(padded[0][places] == sought, padded[1][places], 0.0)
+    return known
 
 
 def _bound_states(

@@ -96,7 +96,9 @@ def find_parts(columns: tuple[FieldColumn, ...], names: float) -> list[Part]:
         is_name = is_text and _share_equal(column) <= names
         pairs = {(at, at + 1): columns[at : at + 2], (at,): _split(column) if is_name else ()}
         for places, both in pairs.items():
-            rest = [each for n, each in enumerate(columns) if n not in places and each.values]
+            rest = [
+                each for n, each in enumerate(columns) if n not in places and each.counted.values
+            ]
             if len(both) < 2 or not all(map(_is_part, both)):
                 continue
             one, two = both
@@ -162,11 +164,11 @@ def _map_values(column: FieldColumn, values: Sequence[str]) -> FieldColumn:
     places = np.array([*(numbered.get(value, -1) for value in values), -1], np.int64)
     is_kept = places[:-1] >= 0
     counts = np.bincount(places[:-1][is_kept], column.counts[is_kept], len(numbered))
-    sample = column.sample and replace(column.sample, numbers=places[column.sample.numbers])
+    sample = column.sample and _map_values(column.sample, values[: len(column.sample.values)])
     numbers = places[column.numbers]
     return replace(
         column, values=tuple(numbered), numbers=numbers, equal=numbers, sample=sample,
-        counts=counts.astype(np.int64), parsed=np.empty((len(numbered), 0)),
+        counts=counts.astype(np.int64), parsed=np.empty((len(numbered), 0)), words=None,
     )  # fmt: skip
 
 
@@ -178,7 +180,7 @@ def _share_equal(column: FieldColumn) -> float:
 
 def _has_digits(column: FieldColumn) -> bool:
     """Tell whether more than one of twenty values has digits."""
-    some = column.values[:LOOKED_AT]
+    some = column.counted.values[:LOOKED_AT]
     return sum(_DIGIT.search(value) is not None for value in some) > 0.05 * len(some)
 
 
@@ -186,14 +188,14 @@ def _is_code(column: FieldColumn) -> bool:
     """Tell whether values have digits, and more signs than a year."""
     if column.kind not in ("exact", "text") or not _has_digits(column):
         return False
-    return bool(np.median([len(value) for value in column.values[:LOOKED_AT]]) > YEAR)
+    return bool(np.median([len(value) for value in column.counted.values[:LOOKED_AT]]) > YEAR)
 
 
 def _is_part(column: FieldColumn) -> bool:
     """Tell whether values are of few words, without digits, and many."""
-    if column.kind != "text" or not column.values or _share_equal(column) > SPREAD:
+    if column.kind != "text" or not column.counted.values or _share_equal(column) > SPREAD:
         return False
-    words = [len(value.split()) for value in column.values[:LOOKED_AT]]
+    words = [len(value.split()) for value in column.counted.values[:LOOKED_AT]]
     return bool(np.median(words) <= WORDS) and not _has_digits(column)
 
 
@@ -205,17 +207,17 @@ def _is_more_diverse(column: FieldColumn, other: FieldColumn) -> bool:
 
 def _come_last(column: FieldColumn) -> bool:
     """Tell whether first names come last, as in Chinese, Japanese and Korean."""
-    text = "".join(column.values[:LOOKED_AT])
+    text = "".join(column.counted.values[:LOOKED_AT])
     return is_unspaced(text) or 2 * sum(map(len, _HANGUL.findall(text))) > len(text)
 
 
 def _are_apart(column: FieldColumn, other: FieldColumn, rest: Sequence[FieldColumn]) -> bool:
     """Tell whether strangers that share a part of a name seldom share the other part."""
-    pairs = _pair_equal(column.all_numbers, 4)
+    pairs = _pair_equal(column.counted.numbers, 4)
     for each in rest:
-        first, second = each.all_numbers[pairs].T
+        first, second = each.counted.numbers[pairs].T
         pairs = pairs[(first != second) | (first < 0) | ~each.has_rare[first]]
-    parts = other.all_numbers[pairs]
+    parts = other.counted.numbers[pairs]
     parts = parts[(parts >= 0).all(axis=1)]
     same = np.count_nonzero(parts[:, 0] == parts[:, 1])
     return bool(len(parts) >= FEWEST and same <= APART * len(parts))
@@ -223,7 +225,7 @@ def _are_apart(column: FieldColumn, other: FieldColumn, rest: Sequence[FieldColu
 
 def _describe(column: FieldColumn, other: FieldColumn, rest: Sequence[FieldColumn]) -> Part:
     """Find the households whose members differ in a part, and which of its values are aliases."""
-    own, size = column.all_numbers, len(column.values)
+    own, size = column.counted.numbers, len(column.values)
     kin = _pair_kin(column, other, rest)
     homes = np.arange(len(own))  # a household is named by its first member
     np.minimum.at(homes, kin[:, 1], kin[:, 0])
@@ -298,10 +300,10 @@ def _count_distinct(values: Numbers, beside: Numbers) -> tuple[Numbers, Numbers]
 
 def _pair_kin(column: FieldColumn, other: FieldColumn, rest: Sequence[FieldColumn]) -> Numbers:
     """Pair the records that have this part of a name, and share the other one and a rare value."""
-    own, shared = column.all_numbers, other.all_numbers
+    own, shared = column.counted.numbers, other.counted.numbers
     pairs = [np.empty((0, 2), np.int64)]
     for each in rest:
-        numbers = each.all_numbers
+        numbers = each.counted.numbers
         is_whole = (own >= 0) & (shared >= 0) & (numbers >= 0) & each.has_rare[numbers]
         keys = np.where(is_whole, numbers * len(other.values) + shared, -1)
         pairs.append(_pair_equal(keys, MEMBERS))

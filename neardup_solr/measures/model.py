@@ -35,7 +35,7 @@ from neardup_solr.measures import (
     take_evenly,
 )
 from neardup_solr.measures import fields as by_fields
-from neardup_solr.measures.aligned import compare_records
+from neardup_solr.measures.aligned import compare_records, frequencies
 from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, Table
 from neardup_solr.measures.fields import Evidence, Weights
 from neardup_solr.measures.pretrained import WholeRecords
@@ -188,7 +188,8 @@ class RecordMatcher:
 
     `columns` are those of the fields, none for plain texts, `forms` the normal forms of the whole
     records, of which `frequencies` weigh the words and `settings` shape the shingles. The first
-    pairs teach it the `weights` of the fields. Those of two sources are compared `as_wholes`.
+    pairs teach it the `weights` of the fields. Those of two sources are compared `as_wholes`, by
+    those of a `sample` if they come a few at a time.
     """
 
     columns: Sequence[FieldColumn]
@@ -199,6 +200,7 @@ class RecordMatcher:
     weights: Weights | None = None
     model: Model | None = None
     as_wholes: bool = False
+    sample: WholeRecords | None = None
     _wholes: WholeRecords = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -206,7 +208,7 @@ class RecordMatcher:
             self.weights = self.model.evidence
         if self.weights is not None:
             self.as_wholes = self.weights.as_wholes
-        self._wholes = WholeRecords(self.forms, self.columns, self.threads)
+        self._wholes = WholeRecords(self.forms, self.columns, self.threads, self.sample)
 
     def match(self, pairs: Pairs, tell: Callable[[int], None] = ignore) -> Similarities:
         """Compute the probability of each pair that both records are the same.
@@ -332,17 +334,19 @@ def make_measure(model: Model) -> measures.Measure:
 
 
 def make_joined_measure(
-    model: Model, sample: Sequence[Mapping[str, object]], frequencies: Frequencies
+    model: Model, rows: Sequence[Mapping[str, object]], forms: Sequence[str], normalization: int
 ) -> measures.Measure:
     """Make the measure of a model for documents that come a few at a time.
 
-    `sample` are values of documents of the collection, which tell how rare a value is;
-    `frequencies` are those of their words.
+    Documents of the collection, their values in `rows` and their normal `forms`, tell how rare a
+    value or a term is: what a pair gets does not depend on what comes with it.
     """
     samples = [
-        by_fields.make_sample(name, kind, [row.get(name) for row in sample])
+        by_fields.make_sample(name, kind, [row.get(name) for row in rows])
         for name, kind in model.fields.items()
     ]
+    wholes = WholeRecords(forms, samples, threads=1)
+    counts = frequencies(forms, normalization)
 
     def compare(joined: Sequence[str], pairs: Pairs, comparer: measures.Comparer) -> Measurements:
         rows = map(json.loads, joined) if model.fields else ([form] for form in joined)
@@ -352,8 +356,8 @@ def make_joined_measure(
             for each, column in zip(samples, values, strict=True)
         ]
         matcher = RecordMatcher(
-            columns=columns, forms=forms, frequencies=frequencies, settings=comparer.settings,
-            threads=comparer.threads, model=model,
+            columns=columns, forms=forms, frequencies=counts, settings=comparer.settings,
+            threads=comparer.threads, model=model, sample=wholes,
         )  # fmt: skip
         return Measurements(matcher.match(pairs))
 
@@ -362,7 +366,7 @@ def make_joined_measure(
         prepare=lambda joined, _: list(joined),
         compare=compare,
         fields=tuple(model.fields),
-        needs_frequencies=False,  # `frequencies` are these
+        needs_frequencies=False,  # `counts` are these
     )
 
 

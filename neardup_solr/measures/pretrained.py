@@ -55,15 +55,19 @@ _NUMBERS = re.compile(r"\S*\d\S*")
 class TermSets:
     """Sets of terms of records, each term with a weight.
 
-    A term weighs a power of its inverse document frequency. `totals` (records,) are the weights of
-    all terms of each.
+    A term weighs a power of its inverse document frequency, among the records of a `sample` if
+    there is one. `totals` (records,) are the weights of all terms of each.
     """
 
-    def __init__(self, sets: Flat, power: int) -> None:
+    def __init__(self, sets: Flat, power: int, sample: TermSets | None) -> None:
         slots = (sets.values >> np.uint64(64 - SLOT_BITS)).astype(np.int64)
-        counts = np.bincount(slots, minlength=1 << SLOT_BITS)
         self._sets = sets
-        self._weights = np.log((1.0 + len(sets.lengths)) / np.maximum(counts, 1)) ** power
+        if sample is None:
+            counts = np.bincount(slots, minlength=1 << SLOT_BITS)
+            documents = max(len(sets.lengths), 1)
+            self._weights = np.log((1.0 + documents) / np.maximum(counts, 1)) ** power
+        else:
+            self._weights = sample._weights
         sums = np.concatenate([[0.0], np.cumsum(self._weights[slots])])
         self.totals: Table = np.diff(sums[sets.bounds])
 
@@ -83,34 +87,44 @@ class TermSets:
 class WholeRecords:
     """Records of two sources, whose pairs are weighed.
 
-    `forms` (records,) are the normal forms of the whole records, `columns` their fields.
+    `forms` (records,) are the normal forms of the whole records, `columns` their fields. If they
+    come a few at a time, those of a `sample` tell how rare a term is, how much a record says, and
+    what names it.
     """
 
-    def __init__(self, forms: Sequence[str], columns: Sequence[FieldColumn], threads: int) -> None:
+    def __init__(
+        self, forms: Sequence[str], columns: Sequence[FieldColumn], threads: int,
+        sample: WholeRecords | None = None,
+    ) -> None:  # fmt: skip
         self._forms, self._columns, self._threads = forms, columns, threads
+        self._sample = sample
 
     @cached_property
     def _terms(self) -> tuple[TermSets, TermSets, TermSets]:
         """The trigrams and the numbers of records, and the trigrams of their names."""
         numbers = [" ".join(_NUMBERS.findall(form)) for form in self._forms]
-        names = list_names(self._forms, self._columns)
+        naming = choose_naming(self._columns if self._sample is None else self._sample._columns)
+        names = list_names(self._forms, None if naming is None else self._columns[naming])
+        of_sample = (None,) * 3 if self._sample is None else self._sample._terms
         return (
-            TermSets(hash_sets(self._forms, TRIGRAMS), 2),
-            TermSets(hash_sets(numbers, WORDS), 1),
-            TermSets(hash_sets(names, TRIGRAMS), 2),
+            TermSets(hash_sets(self._forms, TRIGRAMS), 2, of_sample[0]),
+            TermSets(hash_sets(numbers, WORDS), 1, of_sample[1]),
+            TermSets(hash_sets(names, TRIGRAMS), 2, of_sample[2]),
         )
 
     def measure_features(self, pairs: Pairs) -> Table:
         """Measure the features of pairs, shape (pairs, features)."""
         pairs = np.ascontiguousarray(pairs)
         records, _, names = self._terms
-        least = np.median(records.totals) / 2  # that a record of few words counts for
+        usual = self if self._sample is None else self._sample
+        totals = usual._terms[0].totals
+        least = np.median(totals) / 2 if len(totals) else 0.0  # that one of few words counts for
         of_record, of_numbers, of_name = (
             terms.weigh_shared(pairs, self._threads) for terms in self._terms
         )
         features = (
             _divide(of_record, np.maximum(records.totals[pairs].min(axis=1), least)),
-            of_numbers / math.log(max(len(self._forms), 2)),
+            of_numbers / math.log(max(len(totals), 2)),
             _divide(of_name, np.sqrt(names.totals[pairs].prod(axis=1))),
         )
         return np.stack(features, axis=1)
@@ -149,16 +163,20 @@ def _divide(part: Table, whole: Table) -> Table:
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
 
 
-def list_names(forms: Sequence[str], columns: Sequence[FieldColumn]) -> list[str]:
-    """List what names each record: the value of its naming column, or else the whole record.
+def choose_naming(columns: Sequence[FieldColumn]) -> int | None:
+    """Choose the column that names the records, None without texts.
 
-    The naming column is the first of those texts that tell records apart about as well as the one
-    that does it best.
+    It is the first of those texts that tell records apart about as well as the one that does it
+    best.
     """
     telling = {at: _measure_entropy(column) for at, column in enumerate(columns)
                if column.kind == "text"}  # fmt: skip
     best = max(telling.values(), default=0.0)
-    naming = next((columns[at] for at, bits in telling.items() if bits >= best - NEARLY), None)
+    return next((at for at, bits in telling.items() if bits >= best - NEARLY), None)
+
+
+def list_names(forms: Sequence[str], naming: FieldColumn | None) -> list[str]:
+    """List what names each record: the value of its naming column, or else the whole record."""
     if naming is None:
         return list(forms)
     values = [*naming.values, ""]  # the last is MISSING

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from neardup_solr import arguments, measures
 from neardup_solr.arguments import By, Id, MeasureName, OneOrMore, checked, listed, require
-from neardup_solr.errors import DocumentNotFound, SchemaError, SettingsError
+from neardup_solr.errors import DocumentNotFound, SchemaError, SettingsError, counted
 from neardup_solr.measures import ANYTHING, Equality, Limits, Measure
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import LOG
@@ -331,12 +331,20 @@ def measure_by(
         require_kept(collection, trained.fields, next_step)
     ids = list(islice(collection.ids(), SAMPLE))
     sample = collection.stored(ids, [TEXT, *trained.fields])
-    texts = (row.get(TEXT, "") for row in sample)
+    if trained.evidence is not None and trained.evidence.as_wholes and len(ids) < FEWEST_SAMPLED:
+        LOG.warning(
+            "%s: %s tell too little about which words are rare, so this model of two tables may"
+            " match others, too; index all of one table first",
+            collection.name, counted(len(ids), "document"),
+        )  # fmt: skip
     settings = collection.stored_settings() or Settings()
-    return make_joined_measure(trained, sample, frequencies(texts, settings, make_measure(trained)))
+    texts = [row.get(TEXT, "")[:SAMPLED] for row in sample]
+    forms = make_measure(trained).normalize(texts, settings.normalization)
+    return make_joined_measure(trained, sample, forms, settings.normalization)
 
 
 SAMPLE = 1_000  # documents whose words are counted, to tell rare words from common ones
+FEWEST_SAMPLED = 100
 SAMPLED = 2_000  # characters of each document
 
 

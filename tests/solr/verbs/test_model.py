@@ -1,6 +1,7 @@
 """Documents of a collection that report and gate compare by a model of people's answers."""
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
 from tests.command import neardup
+from tests.unit.verbs.test_catalogues import TRUE, make_shops
 from tests.unit.verbs.test_training import FIELDS, judge, write_answers
 from tests.unit.verbs.test_training import records as records
 
@@ -99,6 +101,67 @@ def test_a_gate_decides_by_a_model(there: Collection, records: Any, model: Path)
                    "--hold", "0.9", "--format", "tsv")  # fmt: skip
     assert told.returncode == 0, told.stderr
     assert "\thold\t" in told.stdout
+
+
+def list_similarities(
+    rows: list[dict[str, Any]], names: list[str], there: Collection, model: Path
+) -> dict[tuple[str, str], float]:
+    """List what a gate says of each pair of new rows, and of a new row and one of a collection."""
+    decisions = nd.gate(nd.Source(rows, text=names), there, model=model, hold=0.0001)
+    return {
+        (decision.document.id, match.id): match.similarity
+        for decision in decisions
+        for match in decision.matches
+    }
+
+
+def test_two_sources_that_come_row_by_row(
+    solr: Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A row of the second has the same matches alone and among all; few documents are told."""
+    first, second = make_shops()
+    answers = write_answers(tmp_path / "answers.jsonl", [])
+    names = ["title", "about", "price"]
+    for row in (*first, *second):
+        row["about"] = row.pop("text about")
+    nd.tune(first, answers=answers, against=second, fields=names, output=tmp_path / "m.json")
+    found_by = nd.Settings(kind="chars", shingle_size=3, hashes=128, bands=64, rows=2)
+    nd.index(nd.Source(first, text=names), solr, keep=names, settings=found_by)
+    at_once = list_similarities(second, names, solr, tmp_path / "m.json")
+    assert f"{len(first)} documents" in caplog.text
+    pairs = {(id, other) for id, other in at_once if other in {row["id"] for row in first}}
+    matches = {(other, id) for id, other in pairs if at_once[id, other] >= 0.5}
+    assert len(matches & TRUE) > 30
+    for row in second[:8]:
+        alone = list_similarities([row], names, solr, tmp_path / "m.json")
+        known = {pair: at_once[pair] for pair in pairs if pair[0] == row["id"]}
+        assert alone == pytest.approx(known, abs=1e-9)
+
+
+def test_families_that_come_by_two(there: Collection, model: Path) -> None:
+    """Others of the family in the same call change nothing about two of its members."""
+    draw = random.Random(2)
+    syllables = [f"{one}{two}" for one in "bdfgk" for two in "aeiou"]
+
+    def invent() -> str:
+        return "".join(draw.sample(syllables, 3))
+
+    rows = []
+    for number in range(40):
+        street, code, family = f"{number} {invent()} road", str(draw.randrange(10**6)), invent()
+        for member in range(5):
+            values = (f"{invent()} {family}", street, code, f"19{member + 40}-0{member + 1}-11")
+            named = dict(zip(FIELDS, values, strict=True))
+            rows.append({"id": f"{number}-{member}", **named})
+            if member == 1:  # a slip
+                named["name"] = rows[-2]["name"][1:]
+                rows[-1] |= named
+    at_once = list_similarities(rows, [*FIELDS], there, model)
+    for number in range(8):
+        two = rows[5 * number : 5 * number + 2]
+        pair = (two[1]["id"], two[0]["id"])
+        alone = list_similarities(two, [*FIELDS], there, model)
+        assert alone[pair] == pytest.approx(at_once[pair], abs=1e-9)
 
 
 def test_models_that_do_not_fit(solr: Collection, records: Any, model: Path) -> None:
