@@ -67,8 +67,10 @@ def gate(
     source = replace(parsed.pop("source"), id=id, text=text)
     show.say_if_typed(parsed.paths, "documents")
     counts = Counter[str]()
-    with show.watch() as watching:
-        decisions = nd.gate(source, target, **watching, **parsed)
+    with (
+        show.watch() as watching,
+        nd.gate(source, target, **watching, **parsed) as decisions,
+    ):
         show.compile_kernel()
         show.say_gaps(decisions.gaps)
         decided: Decided = decisions.with_failed()

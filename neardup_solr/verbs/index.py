@@ -7,7 +7,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotInTime
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -47,7 +46,7 @@ HANDOVER_SECONDS = 0.0005
 STRETCH_CHARACTERS = 2**25  # of text that is held until it is verified
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them
 LOST = "Solr accepted it, but lost it after a commit; check that no program deletes it"
-HURRY_SECONDS = 8.0  # for the last documents, once the user wants to stop
+HURRY_SECONDS = 1.0  # for the last documents, once the user wants to stop
 
 
 @dataclass(slots=True, kw_only=True)
@@ -218,7 +217,7 @@ class Delivery:
         self._deadline = time.monotonic() + HURRY_SECONDS
         try:
             self._finish()
-        except (NotInTime, errors.NeardupError):
+        except (TimeoutError, errors.NeardupError):
             return  # the last checkpoint holds
 
     def _time_left(self) -> float | None:
@@ -245,9 +244,13 @@ class Delivery:
             if document is not None:
                 stretch.dead.append(self._error(document, f"Solr refused it: {refusal.reason}"))
 
-    def verify(self, stretch: Stretch) -> None:
-        """Commit, and send what Solr has lost again until a search finds all of the stretch."""
-        if self.commit(stretch):
+    def verify(self, stretch: Stretch, seconds: float | None = None) -> None:
+        """Commit, and send what Solr has lost again until a search finds all of the stretch.
+
+        Raises TimeoutError if the commit takes longer than so many seconds.
+        """
+        commit = partial(self.commit, stretch)
+        if commit() if seconds is None else progress.start_thread(commit).result(seconds):
             self._recover(stretch)
 
     def commit(self, stretch: Stretch) -> list[str]:

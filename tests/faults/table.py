@@ -90,7 +90,7 @@ ROWS = {
     ),
     "R9": Row(
         "Ctrl-C once, twice; SIGTERM; the reader of a pipe is gone",
-        "stops in ≤ 10 s / 1 s; checkpoint valid",
+        "stops in ≤ 2 s / 1 s; checkpoint valid",
         (f"{FAULTS}/test_signals.py", f"{FAULTS}/test_interrupts.py"),
     ),
     "R10": Row(

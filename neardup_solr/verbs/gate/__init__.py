@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
@@ -38,7 +38,7 @@ from neardup_solr.verbs.gate.matcher import (
     match_hits,
 )
 from neardup_solr.verbs.gate.policy import Decision, Decisions, Policy, Templates
-from neardup_solr.verbs.index import ColumnsToKeep, Delivery, Stretch
+from neardup_solr.verbs.index import HURRY_SECONDS, ColumnsToKeep, Delivery, Stretch
 
 VERIFIED_EVERY = 10_000  # documents that were indexed
 MOST_AT_ONCE = 1_000  # documents of a query
@@ -330,7 +330,7 @@ class _Run:
         """Count the answers about documents that have come, None without answers."""
         return None if self.gate.answers is None else self.gate.answers.count()
 
-    def decide(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
+    def decide(self, records: Iterable[Record]) -> Generator[Decision | RecordError, None, None]:
         """Decide about documents, batch by batch. Other records stay in their places."""
         remaining, done = iter(records), 0
         outages = self.collection.session.outages
@@ -345,8 +345,8 @@ class _Run:
                         self._verify()
             except KeyboardInterrupt:
                 outages.stop_waiting()
-                with suppress(NeardupError):
-                    self._verify()
+                with suppress(NeardupError, TimeoutError):
+                    self._verify(HURRY_SECONDS)
                 raise
             except GeneratorExit:  # whoever reads the decisions stops early, as by `break`
                 outages.stop_waiting()
@@ -359,10 +359,13 @@ class _Run:
         if self.templates is not None:
             self.templates.warn()
 
-    def _verify(self) -> None:
-        """See that Solr has what was indexed, and report what it loses each time as failed."""
+    def _verify(self, seconds: float | None = None) -> None:
+        """See that Solr has what was indexed, and report what it loses each time as failed.
+
+        Raises TimeoutError if Solr takes longer than so many seconds to commit it.
+        """
         if self.delivery is not None:
-            self.delivery.verify(self.stretch)
+            self.delivery.verify(self.stretch, seconds)
             for error in self.stretch.dead:
                 self.failures.add(error)
             self.stretch = Stretch()

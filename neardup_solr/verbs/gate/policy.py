@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -159,11 +159,21 @@ class Decisions(Table, Iterator[Decision]):
     read.
     """
 
-    _coming: Iterator[Decision | RecordError]
+    _coming: Generator[Decision | RecordError, None, None]
     _failures: Failures
     _find_gaps: Callable[[], Sequence[str]]
     _count_answers: Callable[[], Answered | None]
     _warns: bool
+
+    def __enter__(self) -> Decisions:
+        self._warns = False
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # So that the gate ends as soon as by an interrupt while it decides.
+        if kind is KeyboardInterrupt:
+            with suppress(KeyboardInterrupt):
+                self._coming.throw(KeyboardInterrupt())
 
     def __next__(self) -> Decision:
         return next(each for each in self.with_failed() if isinstance(each, Decision))

@@ -6,6 +6,8 @@ import os
 import pty
 import signal
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 
 from neardup_solr.solr.collection import Collection
 from tests.command import NEARDUP
+from tests.faults.proxy import proxied
 from tests.solr.cli.conftest import Run
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
@@ -59,6 +62,42 @@ def test_an_interrupted_index_says_what_holds(solr: Collection, number: signal.S
     assert lines[-2].endswith("it is safe to run the same command again.")
     assert lines[-1].endswith("\x1b[2K\x1b[?25hneardup: interrupted")
     assert "Traceback" not in seen
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0])  # it writes a decision, or waits for a document
+def test_an_interrupt_does_not_wait_for_a_commit(solr: Collection, seconds: float) -> None:
+    """One Ctrl-C is enough where a gate has sent documents, and Solr hangs as it commits them."""
+    decided, commits, over = threading.Event(), threading.Event(), threading.Event()
+
+    def hang(_: str, body: bytes) -> None:
+        if decided.is_set() and b'"commit"' in body:
+            commits.set()
+            over.wait()
+
+    with proxied(int(solr.base.rpartition(":")[2].partition("/")[0]), hang) as proxy:
+        words = [*NEARDUP, "gate", "-", "--solr", proxy.url, "-c", solr.name, "--index"]
+        options = ["--batch", "1", "--source-format", "jsonl", "--format", "jsonl"]
+        running = subprocess.Popen(
+            [*words, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        with running:
+            assert running.stdin is not None
+            assert running.stdout is not None
+            running.stdin.write('{"id": "1", "text": "Blue Door Cafe"}\n')
+            running.stdin.flush()
+            assert '"allow"' in running.stdout.readline()
+            decided.set()
+            time.sleep(seconds)
+            running.send_signal(signal.SIGINT)
+            assert commits.wait(20)
+            try:
+                _, said = running.communicate(timeout=20)
+            finally:
+                running.kill()
+                over.set()
+    assert running.returncode == 130
+    assert said.splitlines()[-1] == "neardup: interrupted"
 
 
 def test_a_person_is_told_that_typing_is_awaited(solr: Collection) -> None:

@@ -278,6 +278,13 @@ def test_standard_input_cannot_go_on(solr: Collection, tmp_path: Path) -> None:
     )
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a busy machine verify what was sent before an interrupt, however long that takes."""
+    monkeypatch.setattr("neardup_solr.verbs.index.HURRY_SECONDS", 60.0)
+
+
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("stop", [40, 90])
 def test_an_interrupt_at_any_batch_keeps_what_is_done(runs: Runs, stop: int) -> None:
     """The checkpoint never goes back, and the run that goes on ends as planned."""
@@ -302,6 +309,7 @@ def test_an_interrupt_at_any_batch_keeps_what_is_done(runs: Runs, stop: int) -> 
     assert runs.solr.texts(list(plan.texts)) == plan.texts
 
 
+@pytest.mark.usefixtures("patient")
 def test_an_interrupt_verifies_all_that_was_sent(solr: Collection, tmp_path: Path) -> None:
     """Wherever between two checkpoints it comes, at the very beginning of a stretch, too."""
 
