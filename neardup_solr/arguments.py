@@ -18,7 +18,7 @@ from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, get_args, get_origin
 
-from neardup_solr.errors import ArgumentError
+from neardup_solr.errors import ArgumentError, without_password
 
 # The words that arguments and options may be, as types: mypy, editors and the parser know them.
 Kind = Literal["words", "chars", "stops", "stems"]  # what shingles are made of
@@ -312,7 +312,8 @@ def nearest(word: str, names: Iterable[str]) -> list[str]:
 def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     signature, hints = _inspect(verb)
     place = "spark" if verb.__module__.startswith("neardup_solr.spark.") else "nd"
-    called, about = f"{place}.{verb.__qualname__}()", f"see help({place}.{verb.__qualname__})"
+    verb_name = verb.__qualname__.removesuffix(".__init__")
+    called, about = f"{place}.{verb_name}()", f"see help({place}.{verb_name})"
     names = [name for name in signature.parameters if name != "self"]
     further = next((name for name in names if signature.parameters[name].kind is _FURTHER), "")
     if not further:
@@ -376,8 +377,14 @@ def _names(hint: Any) -> tuple[str, ...]:
 
 def _fits(value: object, hint: Any) -> bool:
     if isinstance(value, str) and "Path" in _names(hint):
-        return "\0" not in value  # names of files may hold bytes that are not text
+        # Names of files may hold bytes that are not text.
+        return "\0" not in value and not _is_address(value, hint)
     return any(_is_of(value, get_origin(kind) or kind, get_args(kind)) for kind in _kinds(hint))
+
+
+def _is_address(value: str, hint: Any) -> bool:
+    """Tell whether a value is an address, where a file is meant."""
+    return "://" in value and {*_names(hint)} <= {"str", "Path", "NoneType"}
 
 
 def _is_of(value: Any, kind: Any, args: Sequence[Any]) -> bool:
@@ -446,6 +453,8 @@ def _refuse(name: str, value: object, hint: Any) -> ArgumentError:
     wrong: object = value
     if inner is not None and _is_several(value):
         wrong = next((item for item in value if not _fits(item, inner)), value)
+    if isinstance(value, str) and _is_address(value, hint):
+        return ArgumentError(f"`{name}` cannot be {without_password(value)!r}", "name a file")
     choices = [get_args(kind) for kind in (*kinds, *_kinds(inner)) if get_origin(kind) is Literal]
     if choices and isinstance(wrong, str):
         return refuse_choice(name, wrong, list(dict.fromkeys(chain.from_iterable(choices))))

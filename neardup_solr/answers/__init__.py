@@ -24,7 +24,7 @@ import orjson
 
 from neardup_solr.arguments import Judgement, require
 from neardup_solr.clusters import Partition
-from neardup_solr.errors import DataError, SourceError, counted, without_password
+from neardup_solr.errors import DataError, SourceError, counted
 from neardup_solr.files import read_state, refuse_failure, regular
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, AnyId, as_whole, id_problem, ordered
@@ -110,23 +110,15 @@ class Answer:
         return orjson.dumps({name: fields[name] for name in fields if name not in rare}) + b"\n"
 
 
-def open_answers(answers: str | Path) -> Path:
-    """Return the path of a file of answers. Raises ArgumentError for an address, which is none."""
-    reason = f"`answers` cannot be {without_password(str(answers))!r}"
-    require("://" not in str(answers), reason, "name a file; several people may share it")
-    return Path(answers)
-
-
 def read_answers(path: str | Path, opener: Opener | None = None) -> list[Answer]:
     """Read all answers of a file, in its order.
 
     An answer without a time has that of the line before it. A line that is cut in the middle, as
     by a full disk, is left out, and logged. By the opener `files.regular` no pipe is waited for.
 
-    Raises SourceError if the file cannot be read, or another line of it is not an answer, and
-    ArgumentError for an address.
+    Raises SourceError if the file cannot be read, or another line of it is not an answer.
     """
-    path = open_answers(path)
+    path = Path(path)
     try:
         with open(path, "rb", opener=opener) as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -228,7 +220,7 @@ class AnswerFile:
     """
 
     def __init__(self, answers: str | Path) -> None:
-        self.path, self._answers = open_answers(answers), list[Answer]()
+        self.path, self._answers = Path(answers), list[Answer]()
         self._content, self._state, self._claims = b"", tuple[int, ...](), dict[str, int]()
         if os.path.exists(self.path):  # False for a name that cannot be, too
             read_answers(self.path, regular)

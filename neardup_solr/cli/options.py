@@ -427,6 +427,16 @@ class ChoiceType(click.Choice[str]):
         return str(refuse_choice("", value, self.choices)).removeprefix("`` cannot be ")
 
 
+class FilePath(click.Path):
+    """A file, which an address is not."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Make the path, or refuse an address, of which a path would drop a slash."""
+        if isinstance(value, str) and "://" in value:
+            self.fail(f"{without_password(value)!r} is an address; name a file", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def add_step(problem: str, step: str) -> str:
     """Put a problem and a step, or a question, in a line."""
     return f"{problem}. D{step[1:]}" if step.startswith("did you mean") else f"{problem}; {step}"
@@ -602,7 +612,7 @@ def _choose_type(words: Sequence[str]) -> tuple[click.ParamType[Any] | type, str
     if choice is not None:
         return ChoiceType(get_args(choice)), None
     if "Path" in words and "Collection" not in words:  # whose address is no path
-        return click.Path(path_type=Path), "FILE"
+        return FilePath(path_type=Path), "FILE"
     return NUMBERS.get(words[0], (str, None)) if "str" not in words else (str, None)
 
 

@@ -26,7 +26,6 @@ from neardup_solr.answers import (
     choose_latest,
     hash_text,
     is_blank,
-    open_answers,
     parse_table,
     place_answers,
     read_answers,
@@ -162,11 +161,12 @@ class Answers(reports.Table):
 
     The file is read at each access; `add` creates it.
 
-    Raises ArgumentError if the path is an address.
+    Raises ArgumentError if that is no path, but an address, for example.
     """
 
+    @checked
     def __init__(self, path: str | Path) -> None:
-        self.path = open_answers(path)
+        self.path = Path(path)
 
     def __repr__(self) -> str:
         return f"<Answers in {self.path}>"
@@ -273,7 +273,7 @@ def answer(
     for each in ids:
         problem = id_problem(each)
         require(problem is None, f"{each[:40]!r} is not a valid id: {problem}", "give another id")
-    place = open_answers(answers)
+    place = Path(answers)
     source, reading = reading_of(source, "number", id=id, text=text)
     _read_before(place, source)
     texts = _read_texts(source, ids, reading, is_needed=True)

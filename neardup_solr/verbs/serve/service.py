@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from neardup_solr import errors
-from neardup_solr.answers import TextVerdicts, open_answers, read_answers
+from neardup_solr.answers import TextVerdicts, read_answers
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.files import read_state, regular
 from neardup_solr.measures import NAMES, NUMBERS, SYMBOLS, measure_named
@@ -94,7 +94,7 @@ class Service:
         self.problem: errors.NeardupError | None = None
         self.unsigned: int | None = None  # documents that nothing is compared with, if counted
         self.count_after, self._count_until = COUNT_SECONDS, 0.0
-        self._answers = None if answers is None else open_answers(answers)
+        self._answers = None if answers is None else Path(answers)
         self._answers_state: tuple[int, ...] = ()
         self._verdicts: TextVerdicts | None = None
         self._looks = 0

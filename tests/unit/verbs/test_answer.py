@@ -269,13 +269,29 @@ def test_a_folder_that_cannot_be_written_is_one_line(folder: Path) -> None:
     assert (ran.returncode, "answers.jsonl: cannot be read" in ran.stderr) == (3, True)
 
 
-@pytest.mark.parametrize("address", ["http://ann:secret@host:8983/solr/answers", "zk://host/solr"])
-def test_answers_stand_in_a_file(address: str) -> None:
-    """An address is refused in a line, which does not show the password."""
+ADDRESS = "http://ann:secret@host:8983/solr/answers"
+
+
+@pytest.mark.parametrize("value", [ADDRESS, "zk://host/solr", 5, None, b"a.jsonl", ["a.jsonl"]])
+def test_answers_stand_in_a_file(value: object) -> None:
+    """What is no path is refused by the name of the argument, without its password."""
     for call in (
-        lambda answers: nd.Answers(answers).latest,
-        lambda answers: nd.duplicates([], answers=answers),
+        lambda: nd.Answers(value),  # type: ignore[arg-type]
+        lambda: nd.Answers("answers.jsonl").write(value),  # type: ignore[arg-type]
+        lambda: nd.answer("a.csv", "1", "2", "same", answers=value),
+        lambda: nd.duplicates([], model=value or 0),
+        lambda: nd.duplicates([], remember=value or 0),
     ):
-        with pytest.raises(nd.ArgumentError, match="name a file; several people") as refused:
-            call(answers=address)
+        with pytest.raises(nd.ArgumentError, match="`") as refused:
+            call()
         assert "secret" not in str(refused.value)
+    with pytest.raises(nd.ArgumentError, match="no argument `file`"):
+        nd.Answers(file="answers.jsonl")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("flag", ["--answers", "--model", "--remember", "-o", "--unique"])
+def test_a_command_refuses_an_address_for_a_file(flag: str) -> None:
+    """The address is printed as it was typed, without its password."""
+    ran = neardup("duplicates", "a.csv", flag, ADDRESS)
+    assert ran.returncode == 2
+    assert "http://…@host:8983" in ran.stderr
