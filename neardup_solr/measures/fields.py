@@ -60,6 +60,7 @@ from neardup_solr.measures.columns import (
 from neardup_solr.measures.members import find_parts
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
+from neardup_solr.text.numbers import join_numbers
 
 MISSING_LEVEL = "missing"  # the level of a pair that lacks a value
 # The levels of each kind, with how far the two values agree, 0..1. The last two are equal values.
@@ -303,7 +304,7 @@ def make_column(
 def _read_value(kind: FieldKind, text: str) -> tuple[str, tuple[float, ...]]:
     """Read a value: what equal ones have in common, "" for none, and the number or date it is."""
     if kind in ("text", "exact"):
-        form = normalize(text)
+        form = normalize(join_numbers(text) if kind == "text" else text)
         if kind == "exact":  # 310/475-9807 is 310-475-9807
             form = form.replace(" ", "").replace("-", "")
         return form if any(map(str.isalnum, form)) else "", ()  # "?" is no value

@@ -171,3 +171,23 @@ def test_explain_shows_whole_numbers() -> None:
     facts = nd.explain(rows, "7", "7 box").facts
     assert facts.similarity == pytest.approx(pair.similarity)
     assert "7.5" in [row.first for row in facts.alignment]
+
+
+@pytest.mark.parametrize(("other", "least", "most"), [("{}0,{}.50", 0, 0), ("{}{}.50", 30, 120)])
+def test_numbers_in_fields_of_text(other: str, least: int, most: int) -> None:
+    """Other amounts in a field of text keep records apart, the same in another notation do not."""
+    draw = random.Random(1)
+    rows = []
+    for at in range(60):
+        one, two = draw.sample(WORDS, 2)
+        parts = draw.randrange(1, 9), draw.randrange(100, 999)
+        amount = "{},{}.50".format(*parts)
+        rows += [
+            {"id": f"{at}a", "name": f"{one} {two}", "price": amount},
+            {"id": f"{at}b", "name": f"{one}{two[0]} {two}", "price": amount},
+            {"id": f"{at}c", "name": f"{one} {two}", "price": other.format(*parts)},
+        ]
+    found = nd.duplicates(rows, fields=["name", "price"])
+    pairs = {(pair.id, pair.other_id) for pair in found.pairs}
+    assert {(f"{at}a", f"{at}b") for at in range(60)} <= pairs
+    assert least <= sum("c" in f"{pair}" for pair in pairs) <= most
