@@ -31,6 +31,7 @@ class FieldColumn:
     (records,) are numbers of values, the same for texts of the same words in any order.
     `problem` says what is wrong with the values of the records, if anything is. `words` are
     counted for a sample, whose values begin `values`; its records are not in `numbers`.
+    If most values are addresses of e-mails, `are_mails` is True.
     """
 
     name: str
@@ -43,6 +44,7 @@ class FieldColumn:
     problem: str = ""
     sample: FieldColumn | None = None
     words: Frequencies | None = None
+    are_mails: bool = False
 
     @property
     def has_rare(self) -> Marks:

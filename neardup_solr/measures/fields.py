@@ -26,7 +26,6 @@ notices of a journal do in their pages, that agreement is no evidence (see `weig
 
 from __future__ import annotations
 
-import datetime
 import math
 import re
 from collections import Counter
@@ -57,7 +56,8 @@ from neardup_solr.measures.columns import (
     Numbers,
     Table,
 )
-from neardup_solr.measures.members import find_parts
+from neardup_solr.measures.dates import read_date
+from neardup_solr.measures.members import find_parts, is_code
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.numbers import join_numbers
@@ -80,6 +80,7 @@ WIDTHS: dict[FieldKind, int] = {"text": 0, "exact": 0, "number": 1, "date": 3}
 MOST_LEVELS = max(map(len, LEVELS.values()))
 TEXT_STEPS = (0.5, 0.75, 0.9)  # similarities by `aligned` from which texts are related, similar, …
 NUMBER_STEPS = (0.1, 0.01)  # differences, as a share of the larger number
+SHORTEST_CALL = 7  # digits of a telephone number, without the code of its country
 DAYS = 31  # that dates are apart and still near
 
 FLOOR = 0.4  # of whole records, below which no pair is a match
@@ -103,9 +104,8 @@ MOST_ROUNDS, SETTLED = 200, 1e-4
 
 _DIGITS = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?([.,]\d+)?")
 _GAPS = re.compile(r"(?<=\d)[ '\u2019\u00a0\u202f](?=\d{3}(?!\d))")  # of thousands
+_JOINS = re.compile(r"(?<=\d)(?=[^\W\d])|(?<=[^\W\d])(?=\d)")  # of letters and digits
 _POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")  # of thousands, too
-_DATE = re.compile(r"(\d{1,4})(?:[-/. ](\d{1,4})(?:[-/. ](\d{1,4}))?)?(?:[T ]\d{1,2}:.*)?")
-_PACKED_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})")
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -280,12 +280,22 @@ def make_column(
         count = counted(unread, "value is", "values are")
         problem = f"in the field {name!r} {count} not a {kind}, {such}: treated as missing"
     row_numbers = np.array(numbers, dtype=np.int64)
+    if kind == "exact" and (same_calls := _find_trunk_calls(of_texts, numbered)):
+        known = len(sample.values) if sample else 0
+        kept = {key: at for key, at in numbered.items() if at < known or at not in same_calls}
+        places = np.full(len(numbered) + 1, MISSING)
+        places[[*kept.values()]] = np.arange(len(kept))
+        for at, other in same_calls.items():
+            places[at] = places[other] if at >= known else places[at]
+        row_numbers, numbered = places[row_numbers], dict.fromkeys(kept, 0)
+        parsed = parsed[: len(kept)]
     equal = row_numbers
     if kind == "text":
         of_words: dict[tuple[str, ...], int] = {}
         same = [of_words.setdefault(tuple(sorted(split_words(value))), at)
                 for at, value in enumerate(numbered)]  # fmt: skip
         equal = np.array([*same, MISSING], dtype=np.int64)[row_numbers]
+    are_mails = 2 * sum("@" in text for text in of_texts) > len(of_texts)
     counted_rows = row_numbers if sample is None else sample.numbers
     counts = np.bincount(counted_rows[counted_rows != MISSING], minlength=len(numbered))
     return FieldColumn(
@@ -298,20 +308,46 @@ def make_column(
         parsed=np.array(parsed, dtype=np.float64).reshape(len(parsed), WIDTHS[kind]),
         problem=problem,
         sample=sample,
+        are_mails=are_mails if sample is None else sample.are_mails,
     )
+
+
+def _find_trunk_calls(of_texts: Mapping[str, int], numbered: Mapping[str, int]) -> dict[int, int]:
+    """Find telephone numbers with a country's code that others have without it, by their numbers.
+
+    +49 (0)30 1234567 and 0049 30 1234567 are 030 1234567, and +1 212 555 0123 is 212 555 0123.
+    """
+    calls: dict[int, int] = {}
+    international = {"".join(filter(str.isdecimal, text)): number
+                     for text, number in of_texts.items() if text.startswith("+")}  # fmt: skip
+    for text, number in of_texts.items():
+        if not text.startswith(("+", "00")) or len(text) < SHORTEST_CALL:
+            continue
+        digits = "".join(filter(str.isdecimal, text)).removeprefix("00")
+        same = [international.get(digits)]  # as +49 is 0049
+        for code in range(1, 4):
+            rest = digits[code:].removeprefix("0")
+            if len(rest) >= SHORTEST_CALL:
+                same += [numbered.get(f"0{rest}"), numbered.get(rest) if text[0] == "+" else None]
+        for at in same:
+            if at is not None and at != number:
+                calls[number] = at
+    return calls
 
 
 def _read_value(kind: FieldKind, text: str) -> tuple[str, tuple[float, ...]]:
     """Read a value: what equal ones have in common, "" for none, and the number or date it is."""
     if kind in ("text", "exact"):
         form = normalize(join_numbers(text) if kind == "text" else text)
+        if kind == "text" and "@" in text and " " not in text:
+            form = _JOINS.sub(" ", form)  # a slip in ann.lee7@web.org is in a word
         if kind == "exact":  # 310/475-9807 is 310-475-9807
             form = form.replace(" ", "").replace("-", "")
         return form if any(map(str.isalnum, form)) else "", ()  # "?" is no value
     if kind == "number":
         number = _read_number(text)
         return ("", ()) if number is None else (repr(number), (number,))
-    date = _read_date(text)
+    date = read_date(text)
     return ("", ()) if date is None else (f"{date}", date)
 
 
@@ -329,29 +365,6 @@ def _read_number(text: str) -> float | None:
         has_thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", digits)
         number = float(digits.replace(",", "" if has_thousands else "."))
     return number if math.isfinite(number) else None
-
-
-def _read_date(text: str) -> tuple[int, int, int] | None:
-    """Read a date as year, month and day, 0 if missing. Return None if it is none.
-
-    The year comes first, or last after day and month, or month and day if only that is a date.
-    """
-    text = text.strip()
-    match = _PACKED_DATE.fullmatch(text) or _DATE.fullmatch(text)
-    if match is None:
-        return None
-    first, second, third = (int(part or 0) for part in match.groups())
-    orders = [(first, second, third), (third, second, first), (third, first, second)]
-    if second and not third:
-        orders.append((second, first, 0))
-    for year, month, day in orders:
-        try:
-            datetime.date(year, month or 1, day or 1)
-        except ValueError:
-            continue
-        if year > 99 and (month or not day):
-            return year, month, day
-    return None
 
 
 def compare_fields(columns: Sequence[FieldColumn], pairs: Pairs, *, threads: int = 1) -> Levels:
@@ -500,6 +513,16 @@ def mark_same(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
     return are_same & have_value
 
 
+def mark_codes(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
+    """Mark the pairs of records that share a rare code, in whatever notation."""
+    marks = np.zeros(len(pairs), np.bool_)
+    for column in columns:
+        if column.kind == "exact" and is_code(column.counted):
+            first, second = column.numbers[pairs].T
+            marks |= (first == second) & (first != MISSING) & column.has_rare[first]
+    return marks
+
+
 def mark_other_names(columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels) -> Marks:
     """Mark pairs of things of other names that have much in common, as members of a family.
 
@@ -514,10 +537,10 @@ def mark_other_names(columns: Sequence[FieldColumn], pairs: Pairs, levels: Level
     are_equal = _mark_equal(levels, kinds)
     speak_for = (are_equal & are_dates) | ((levels > 0) & ~are_equal)
     speak_for |= (levels == 0) & are_texts & ~is_name  # as if names were swapped
-    rare_codes = (levels == len(LEVELS["exact"]) - 1) & are_codes
-    is_slip = speak_for.any(axis=1) | (rare_codes.sum(axis=1) > 1)
-    marks: Marks = ((levels == 0) & is_name).any(axis=1) & ~is_slip
     are_shared = levels == np.array([len(LEVELS[kind]) - 1 for kind in kinds])
+    are_codes |= [column.are_mails for column in columns]
+    is_slip = speak_for.any(axis=1) | ((are_shared & are_codes).sum(axis=1) > 1)
+    marks: Marks = ((levels == 0) & is_name).any(axis=1) & ~is_slip
     are_near = are_texts & (levels > 1) & ~are_equal
     for part in find_parts(tuple(columns), NAMES):
         rest = np.delete(np.arange(len(columns)), part.places)

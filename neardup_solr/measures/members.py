@@ -104,7 +104,7 @@ def find_parts(columns: tuple[FieldColumn, ...], names: float) -> list[Part]:
             one, two = both
             share = math.prod(map(_share_equal, both))
             if share <= most and _are_apart(one, two, rest) and _are_apart(two, one, rest):
-                codes = [n for n, each in enumerate(columns) if n not in places and _is_code(each)]
+                codes = [n for n, each in enumerate(columns) if n not in places and is_code(each)]
                 parts = [_describe(one, two, rest), _describe(two, one, rest)]
                 parts = [each._replace(places=places, codes=tuple(codes)) for each in parts]
                 # Later columns if they tell much more, or more if the first one often changes.
@@ -184,8 +184,8 @@ def _has_digits(column: FieldColumn) -> bool:
     return sum(_DIGIT.search(value) is not None for value in some) > 0.05 * len(some)
 
 
-def _is_code(column: FieldColumn) -> bool:
-    """Tell whether values have digits, and more signs than a year."""
+def is_code(column: FieldColumn) -> bool:
+    """Tell whether values are codes or addresses: they have digits, and more signs than a year."""
     if column.kind not in ("exact", "text") or not _has_digits(column):
         return False
     return bool(np.median([len(value) for value in column.counted.values[:LOOKED_AT]]) > YEAR)

@@ -248,6 +248,8 @@ class RecordMatcher:
     def _compare_whole(self, pairs: Pairs) -> Similarities:
         """Compare whole records: as equal if all fields are, in whatever notation."""
         whole = compare_records(self.forms, pairs, self.frequencies, threads=self.threads)
+        shares_code = by_fields.mark_codes(self.columns, pairs)
+        whole[shares_code] = np.maximum(whole[shares_code], by_fields.FLOOR)
         whole[by_fields.mark_same(self.columns, pairs)] = 1.0
         return whole
 

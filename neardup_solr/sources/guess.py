@@ -43,6 +43,7 @@ TITLE = 12  # bytes
 SENTENCE, STATUS = 6, 3.5  # words of a text, and bits of a column that says little beside it
 DISTINCT = 0.5  # of the values, at least, of what tells records apart
 SHORT, CATEGORIES = 4, 50  # characters of a value, and values, that are categories
+MONTHS = 0.5  # of dates, at least, with a month: others may be years
 SPAN = 20  # years, within which records are entered
 SECONDS = 12  # different ones at least, of a clock: a plan has few
 FIRST_YEAR, LAST_YEAR = 1800, 2050  # as whole numbers
@@ -56,6 +57,7 @@ _NUMBER = re.compile(
     r"(?:\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{3})+|\d+)(?P<rest>[.,]\d+)?(?:[eE][-+]?\d+)?"
     r"(?P<behind>\s?(?:[^\W\d]{1,3}|[^\w\s.,:()/-]))?"
 )
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
 _CODE = re.compile(r"[!-~]*\d[!-~]*|[^@\s]+@[^@\s]+\.\w+|\w+://\S+|(?=.*\d)(?!.*[^\W\d_]{4}).+")
 _TOKEN = re.compile(r"\S+")
 _RANGE = re.compile(r"\D?\d+\D?\s*[-\u2010-\u2015]+\s*\D?\d+\D?")  # of pages
@@ -166,8 +168,10 @@ class _Values:
         return count / max(len(self.texts), 1)
 
     def is_unique(self) -> bool:
-        """Tell whether no value comes twice on a side."""
-        return all(len({*filter(None, side)}) == len(side) - side.count("") for side in self.sides)
+        """Tell whether no value comes twice on a side, in whatever notation."""
+        ends = np.cumsum([len(side) - side.count("") for side in self.sides])
+        sides = np.split(self.column.numbers, ends[:-1])
+        return all(len(np.unique(side)) == len(side) for side in sides)
 
     def are_numbers_of_rows(self) -> bool:
         """Tell whether values are whole numbers that leave few out."""
@@ -384,8 +388,11 @@ def _choose_id(columns: Mapping[str, _Values], reasons: Mapping[str, str]) -> st
     return next(iter([name for name in unique if is_like_id(name)] + first), ROW)
 
 
-def _read_dates(each: _Values) -> Any:
-    """Read year, month and day of each record, or None unless nearly all are dates of a month."""
+def _read_dates(each: _Values, least: float = MOST) -> Any:
+    """Read year, month and day of each record, or None unless nearly all are dates or years.
+
+    Of all values, `least` are dates of a month.
+    """
     try:
         dates = make_column(each.name, "date", each.texts)
     except ArgumentError:
@@ -393,7 +400,9 @@ def _read_dates(each: _Values) -> Any:
     parsed = dates.parsed[dates.numbers[dates.numbers != MISSING]]
     years, months, days = parsed.T
     is_date = (months > 0) & (years < 2_200) & ((years > 1_800) | ((days > 0) & (years > 1_000)))
-    return parsed[is_date] if np.count_nonzero(is_date) >= MOST * len(each.texts) else None
+    count = len(each.texts)
+    is_enough = len(parsed) >= MOST * count and np.count_nonzero(is_date) >= least * count
+    return parsed[is_date] if is_enough else None
 
 
 def _is_amount(each: _Values) -> bool:
@@ -414,11 +423,13 @@ def _is_amount(each: _Values) -> bool:
 
 def _choose_kind(each: _Values) -> FieldKind:
     """Choose how the values of a column are compared."""
-    if _read_dates(each) is not None:
+    if _read_dates(each, MONTHS) is not None:
         return "date" if each.share(_CLOCK) <= 0.5 else "exact"
     if _is_amount(each):
         return "number"
     lengths = {len(text) for text in each.texts}
+    if each.share(_MAIL) >= MOST:  # a slip in an address is near it
+        return "text"
     if each.share(_CODE) >= MOST:
         is_range = each.share(_RANGE) >= 0.5 and len(lengths) > 2
         return "text" if is_range or (each.is_unique() and each.share(_TOKEN) < 1) else "exact"

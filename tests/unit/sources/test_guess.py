@@ -66,11 +66,16 @@ KINDS: dict[str, tuple[str, Callable[[], Any]]] = {
     "Austrian phones": ("exact", lambda: f"0{draw.randrange(999)}/{draw.randrange(10**6)}"),
     "American phones": ("exact", lambda: f"({draw.randrange(200, 999)}) 555-{digits(4)}"),
     "French phones": ("exact", lambda: f"01 {digits(2)} {digits(2)} {digits(2)}"),
-    "e-mail": ("exact", lambda: f"{words(1)}@{words(1)}.org"),
+    "e-mail": ("text", lambda: f"{words(1)}@{words(1)}.org"),
     "ISBN": ("exact", lambda: f"978-3-{digits(2)}-{digits(6)}-{digits(1)}"),
     "IBAN": ("exact", lambda: f"DE{digits(2)} {digits(4)} {digits(4)} {digits(4)}"),
     "articles": ("exact", lambda: f"{draw.choice(['AB', 'KD'])}-{draw.randrange(9999)}X"),
     "versions": ("exact", lambda: f"{draw.randrange(4)}.{draw.randrange(20)}.{draw.randrange(9)}"),
+    "dates in words": ("date", lambda: f"{day():%d} {draw.choice(['March', 'avr.', 'окт'])} 1950"),
+    "dates and years": ("date", lambda: draw.choice(
+        [f"{day()}", f"{day():%d.%m.%Y}", f"abt {day().year}"])),
+    "telephones in two notations": ("exact", lambda: draw.choice(
+        [f"0{(n := draw.randrange(10**8, 10**8 + 200))}", f"+49 {n}"])),
     "years": ("exact", lambda: draw.randrange(1950, 2024)),
     "sex": ("exact", lambda: draw.choice("mf")),
     "states": ("exact", lambda: draw.choice(["vic", "nsw", "wa", "qld"])),
