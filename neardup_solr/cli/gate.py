@@ -86,6 +86,7 @@ def gate(
             raise
     if output is not None:
         show.say(f"Wrote {output}.")
+    counts["repeated"] = decisions.repeated
     _say_counts(counts, held, is_indexed=parsed["index"])
     if decisions.answered is not None:
         show.say(f"{decisions.answered}.")
@@ -95,12 +96,8 @@ def gate(
 
 
 def _count(decided: Decided, counts: Counter[str]) -> Decided:
-    """Count decisions as they pass, and ids that came before."""
-    seen = set[int]()
+    """Count decisions as they pass."""
     for decision in decided:
-        id = hash(decision.id)
-        counts["repeated"] += decision.id is not None and id in seen
-        seen.add(id)
         if isinstance(decision, nd.RecordError):
             counts["failed"] += 1
         else:

@@ -126,7 +126,9 @@ def gate(
         columns=guard, patience=arguments.in_seconds(patience, "patience"),
         templates=None if yes else Templates(reject),
     )  # fmt: skip
-    return Decisions(run.decide(records), failures, run.find_gaps, run.count_answers, index)
+    return Decisions(
+        run.decide(records), failures, run.find_gaps, run.count_answers, lambda: run.repeated, index
+    )
 
 
 def make_answers(collection: Collection, judged: list[Answer]) -> GateAnswers:
@@ -302,7 +304,7 @@ class _Run:
     """Decides about the documents of a source, so many at once (`batch`).
 
     With a `delivery` they are indexed; `stretch` holds what is not verified yet. What seems to
-    be of `templates` is held.
+    be of `templates` is held. Of the admitted documents, the id of `repeated` came before.
     """
 
     gate: Gate
@@ -314,6 +316,7 @@ class _Run:
     columns: ColumnsToKeep | None
     templates: Templates | None
     stretch: Stretch = field(default_factory=Stretch)
+    repeated: int = 0
 
     @property
     def collection(self) -> Collection:
@@ -406,6 +409,7 @@ class _Run:
                 break
             fixed |= {row: decisions[row] for row in rows} | refused
         admitted.add(batch, rows, matched.hashes, self.gate.policy.equality)
+        self.repeated = len(admitted.ids) - len(admitted.latest)
         if self.templates is None:
             return decisions
         return self.templates.hold(decisions, matched.near)

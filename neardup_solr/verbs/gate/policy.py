@@ -163,6 +163,7 @@ class Decisions(Table, Iterator[Decision]):
     _failures: Failures
     _find_gaps: Callable[[], Sequence[str]]
     _count_answers: Callable[[], Answered | None]
+    _count_repeated: Callable[[], int]
     _warns: bool
 
     def __enter__(self) -> Decisions:
@@ -187,6 +188,11 @@ class Decisions(Table, Iterator[Decision]):
     def answered(self) -> Answered | None:
         """Effect of the answers so far, None without answers."""
         return self._count_answers()
+
+    @property
+    def repeated(self) -> int:
+        """Number of documents so far that were admitted after another of the same id."""
+        return self._count_repeated()
 
     def with_failed(self) -> Iterator[Decision | RecordError]:
         """Yield decisions, with a RecordError in place of each unusable record."""

@@ -65,6 +65,11 @@ def test_an_id_twice_in_a_file_is_told(run: Run, new: Path) -> None:
     new.with_name("twice.csv").write_text("\n".join(("id,text", *rows, "")))
     *_, line = run("gate", str(new.with_name("twice.csv"))).stderr.splitlines()
     assert line.startswith("1 record repeats an id")
+    rows = ("8,one two three four five six seven eight nine ten", "8,a piano tuned in spring")
+    new.with_name("once.csv").write_text("\n".join(("id,text", *rows, "")))
+    once = run("gate", str(new.with_name("once.csv")))
+    assert "1 allowed + 0 tagged + 0 held + 1 rejected" in once.stderr
+    assert "repeat" not in once.stderr
     made = run("gate", str(new.with_name("twice.csv")), "--index")
     assert "1 of them replaced a document with the same id." in made.stderr
     assert "repeat" not in made.stderr
