@@ -338,6 +338,11 @@ def _are_unique_codes(each: _Values) -> bool:
     return not (all(are_years) and all(FIRST_YEAR <= int(t) <= LAST_YEAR for t in each.texts))
 
 
+def _number_rows(each: _Values) -> bool:
+    """Tell whether values only number the rows of a side."""
+    return bool(each.texts) and _are_unique_codes(each) and each.are_numbers_of_rows()
+
+
 def _refute(read: Read, reasons: Mapping[str, str]) -> set[str]:
     """Find the columns of which not all records are as the reason says."""
     seen = {name: set[int]() for name, why in reasons.items() if why != ONE_VALUE}
@@ -746,6 +751,7 @@ def _require_telling(
     compared = () if guess is None else (*guess.fields, *guess.texts)
     columns = [_look(name, [[as_text(row[name]).strip() for row in side] for side in sides])
                for name in compared]  # fmt: skip
+    columns = [column for column in columns if not _number_rows(column)]
     are_telling = any(column.distinct >= DISTINCT / 2 for column in columns)
     ids = () if guess is None else (guess.id or "id",)
     first, second = ([{str(name): value for name, value in row.items()
@@ -779,6 +785,10 @@ def _refuse_unpaired(
     """
     _require_rows(read, rows)
     ids = [{name for name in side[0] if is_like_id(str(name))} if side else set() for side in rows]
+    for side, own in zip(rows, ids, strict=True):  # and what only numbers its rows
+        texts = {name: [as_text(row.get(name)).strip() for row in side] for name in side[0]}
+        own |= {name for name, values in texts.items() if name not in wanted
+                and _number_rows(_look(str(name), [values]))}  # fmt: skip
     free = [[{str(name): value for name, value in row.items() if name not in own} for row in side]
             for side, own in zip(rows, ids, strict=True)]  # fmt: skip
     pairs = pair_columns(free[0], free[1], wanted)

@@ -290,3 +290,25 @@ def test_names_in_common_are_enough(caplog: pytest.LogCaptureFixture) -> None:
     }
     assert "startYear=release_date" in caplog.text
     assert "director=" not in caplog.text
+
+
+def test_numbers_of_rows_are_not_in_common() -> None:
+    """Rows that are merely numbered in both files are not compared by their numbers, but by years.
+
+    The message pairs the other columns.
+    """
+    first = [{"no": at, "title": f"{at} blue lamps {at * 7 % 30}"} for at in range(1, 31)]
+    alike = [{"no": at, "headline": f"{at} blue lamps {at * 7 % 30}"} for at in range(30, 0, -1)]
+    others = [{"no": at, "person": f"Anna{at} Holm{at % 7}"} for at in range(1, 26)]
+    with pytest.raises(nd.ArgumentError, match="'title=headline'"):
+        nd.duplicates(first, against=alike)
+    for side in (first, others):
+        for row in side:
+            row["no"] = str(row["no"])
+    with pytest.raises(nd.ArgumentError, match="'title=person'"):
+        nd.duplicates(first, against=others)
+    years = [
+        [{"year": str(1979 + at), name: row[name]} for at, row in enumerate(side)]
+        for side, name in ((first, "title"), (others, "person"))
+    ]
+    assert len(nd.duplicates(years[0], against=years[1]).pairs) == 25
