@@ -33,7 +33,7 @@ _ALIKE = str.maketrans(
 _MIXED_FRACTION = re.compile(r"(?<=\d)(?=[\u00bc-\u00be\u2150-\u215e])")
 _DIGIT = re.compile(r"\d")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
-_SIZE = re.compile("x{1,4}[sl]|[2-9]x[sl]")
+_SIZE = re.compile("x{1,4}[sl]")
 # Most texts have none of these, which is soon seen, so that what takes long is not looked for.
 _HAS_PARTS = re.compile(
     r"\d(?:[.:,'\u2019]\d| 000\b|\s?[apAP]\.?[mM]\b|/\d\d?(?!\d)|-\d\d?-\d"
@@ -190,8 +190,10 @@ def join_numbers(text: str) -> str:
     """
     named = _replace_names(text, _write_name, _write_message_id)
     if named != text:
-        words = [word for word in words_of(named) if not word.startswith(NAME)]
-        named = named if len(words) > FEW else text
+        parts = [part for part in named.split() if not part.startswith(NAME)]
+        # Parts may be signs, and scripts without blanks have few, but many are words.
+        if len(parts) <= 3 * FEW and len(words_of(" ".join(parts))) <= FEW:
+            named = text
     if not _HAS_PARTS.search(named):
         return _read_numerals(named)
     folded = _fold(named).casefold()
@@ -202,7 +204,7 @@ def join_numbers(text: str) -> str:
 
 def is_number(word: str) -> bool:
     """Return True for a word of a normal form that has digits, or is a size such as "xl"."""
-    return has_digit(word) or _SIZE.fullmatch(word) is not None
+    return has_digit(word) or (word.startswith("x") and _SIZE.fullmatch(word) is not None)
 
 
 def has_digit(word: str) -> bool:
