@@ -12,7 +12,8 @@ EM alone can find other classes than those that are meant. Five things hold it: 
 the whole records, as `aligned` computes it, says where the classes begin, and below `FLOOR` nothing
 is a match; candidates of little similarity, which are most of them, count for no more than those
 near the threshold; records that are equal in all their fields are matches, from the first round to
-the end, in whatever notation; the records of a class are matches only if they agree in most of what
+the end, in whatever notation, as are those that are nearly equal in all that both have, if they are
+more than the equal ones; the records of a class are matches only if they agree in most of what
 their fields can tell; and a level weighs no less than a level of less agreement (order restricted
 rates; Dykstra, Kochar and Robertson 1995, "Inference for likelihood ratio ordering in the
 two-sample problem").
@@ -78,6 +79,7 @@ LEVELS: dict[FieldKind, tuple[tuple[str, float], ...]] = {
 }  # fmt: skip
 WIDTHS: dict[FieldKind, int] = {"text": 0, "exact": 0, "number": 1, "date": 3}
 MOST_LEVELS = max(map(len, LEVELS.values()))
+NEARLY = 3  # level of texts that are nearly equal
 TEXT_STEPS = (0.5, 0.75, 0.9)  # similarities by `aligned` from which texts are related, similar, …
 NUMBER_STEPS = (0.1, 0.01)  # differences, as a share of the larger number
 SHORTEST_CALL = 7  # digits of a telephone number, without the code of its country
@@ -91,6 +93,7 @@ SURE = 0.9  # that it is among these, when it begins
 STRATUM = 0.1  # of similarity, in which pairs count alike
 FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begin as matches
 DRAWN = 50_000  # pairs of strangers
+RARELY = 0.05  # pairs of these, for which a level counts that none of them has
 FEWEST_OTHERS = 2  # that agree as a pair does, from which they count against it
 NAMES = 0.02  # of pairs of records, at most, that are equal in a field that names things
 OTHER_NAMES = -12.0  # log2 odds of things of other names, at most: no question need be put
@@ -466,7 +469,7 @@ def match_fields(
             learnt[:] = True
         alike = similarities[compared[learnt]]
         weights = learn_weights(fields, levels[learnt], alike, sampled=sampled)
-        bounds = _bound_states(columns, pairs[above], levels[: len(above)], threads)
+        bounds = _bound_states(columns, pairs[above], levels[: len(above)], weights, threads)
         weights = replace(weights, bounds=bounds)
     levels = levels[: len(above)]
     probabilities = np.zeros(len(pairs))
@@ -495,8 +498,7 @@ def weigh_pairs(
     if len(likely):
         most = _bound_odds(columns, pairs[likely], levels[likely], weights)
         bits[likely] = np.minimum(bits[likely], most)
-        keys = _hash_fields(_mark_states(levels[likely], weights.kinds)).sum(axis=1)
-        states, places = np.unique(keys, return_inverse=True)
+        states, places = np.unique(_hash_levels(levels[likely]), return_inverse=True)
         most = np.array([weights.bounds.get(state, np.inf) for state in states.tolist()])
         bits[likely] = np.minimum(bits[likely], most[places.reshape(-1)])
     bits[is_equal] = np.maximum(bits[is_equal], EQUAL_ODDS)
@@ -530,9 +532,9 @@ def mark_other_names(columns: Sequence[FieldColumn], pairs: Pairs, levels: Level
     a value that is near, an equal date, such as a day of birth, or two rare codes that are equal,
     such as an e-mail and a telephone. Names in two columns are known by their values, see `names`.
     """
-    kinds, counts = zip(*((column.kind, column.counts) for column in columns), strict=True)
+    kinds = [column.kind for column in columns]
     are_texts, are_dates, are_codes = np.array(kinds) == [["text"], ["date"], ["exact"]]
-    are_names = are_texts & [0 < each @ each <= NAMES * each.sum() ** 2 for each in counts]
+    are_names = _mark_names(columns)
     is_name = np.cumsum(are_names) * are_names == 1
     are_equal = _mark_equal(levels, kinds)
     speak_for = (are_equal & are_dates) | ((levels > 0) & ~are_equal)
@@ -552,6 +554,14 @@ def mark_other_names(columns: Sequence[FieldColumn], pairs: Pairs, levels: Level
         is_other = (parts[:, 0] == 0) & ((parts[:, 1] > 0) | is_mate)
         likely = likely[is_other]
         marks[likely] |= part.mark_others(pairs[likely])
+    return marks
+
+
+def _mark_names(columns: Sequence[FieldColumn]) -> Marks:
+    """Mark the texts of so many values that they name things, shape (fields,)."""
+    counts = [column.counts.astype(np.float64) for column in columns]
+    are_many = [0 < each @ each <= NAMES * each.sum() ** 2 for each in counts]
+    marks: Marks = np.array(are_many) & [column.kind == "text" for column in columns]
     return marks
 
 
@@ -614,41 +624,61 @@ def _look_up(keys: NDArray[np.uint64], sums: NDArray[Any], sought: NDArray[np.ui
 
 
 def _bound_states(
-    columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels, threads: int
+    columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels, weights: Weights, threads: int
 ) -> dict[int, float]:
     """Compute the most log2 odds that pairs in a state may have, by their number.
 
     If all records were of different things and their fields independent, as many pairs of different
-    records as the rates of a sample say would be equal, near, different or missing in the same
-    fields. The odds are those of what is more, by two standard deviations.
+    records as the rates of the levels say would agree as far in the same fields. The odds are those
+    of what is more, by two standard deviations. A text that is nearly equal in a match by `weights`
+    is no chance, and so does not count for the rates. A name without any other value has no such
+    bound: nothing else could agree.
     """
-    if not len(pairs):
-        return {}
-    kinds = [column.kind for column in columns]
     values = np.stack([column.numbers for column in columns], axis=1)
     _, distinct, records = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    if not len(pairs) or len(distinct) < 2:
+        return {}
     ends = np.sort(records.reshape(-1)[pairs], axis=1).astype(np.uint32)
-    once = np.unique(number_pairs(ends), return_index=True)[1]
-    states = _mark_states(levels[once], kinds)
-    hashes = _hash_fields(states).sum(axis=1)
-    keys, firsts, counts = np.unique(hashes, return_index=True, return_counts=True)
+    once = levels[np.unique(number_pairs(ends), return_index=True)[1]]
+    keys, firsts, counts = np.unique(_hash_levels(once), return_index=True, return_counts=True)
+    states = once[firsts]
+    are_texts = [column.kind == "text" for column in columns]
     drawn = np.random.default_rng(0).integers(0, len(distinct), (DRAWN, 2))
     strangers = distinct[drawn[drawn[:, 0] != drawn[:, 1]]].astype(np.uint32)
-    sample = _mark_states(compare_fields(columns, strangers, threads=threads), kinds)
+    sample = compare_fields(columns, strangers, threads=threads)
+    sample = sample[~((sample == NEARLY) & are_texts).any(axis=1) | (weights.weigh(sample) < 0.0)]
     expected = np.full(len(keys), len(distinct) * (len(distinct) - 1) / 2)
-    for of_sample, of_pairs in zip(sample.T, states[firsts].T, strict=True):
-        rates = (np.bincount(of_sample, minlength=4) + 0.5) / (len(sample) + 2.0)
-        expected *= rates[of_pairs]
+    for at, column in enumerate(columns):
+        expected *= _rate_levels(column, distinct, sample[:, at])[states[:, at]]
     more = counts - expected - 2.0 * np.sqrt(expected)
     most = np.log2(np.maximum(more, 1e-3) / np.maximum(expected, 1e-9))
-    few = np.flatnonzero(most < MOST_BITS)
+    are_present = states != MISSING
+    is_alone = (are_present.sum(axis=1) == 1) & (are_present & _mark_names(columns)).any(axis=1)
+    few = np.flatnonzero((most < MOST_BITS) & ~is_alone)
     return dict(zip(keys[few].tolist(), most[few].round(6).tolist(), strict=True))
 
 
-def _mark_states(levels: Levels, kinds: Sequence[FieldKind]) -> Numbers:
-    """Mark each field of pairs, shape (pairs, fields): 0 different, 1 near, 2 equal, 3 missing."""
-    states = (levels > 0) + _mark_equal(levels, kinds).astype(np.int64)
-    return np.where(levels == MISSING, 3, states)
+def _rate_levels(column: FieldColumn, distinct: Numbers, sample: Levels) -> Table:
+    """Compute how often the levels of a field are met, the last for missing, shape (levels + 1,).
+
+    Equal values are counted in all `distinct` records, as a `sample` of pairs has few of them.
+    """
+    rates = np.bincount(sample - MISSING, minlength=MOST_LEVELS + 1) + RARELY
+    rates /= max(len(sample), 1)
+    numbers = column.numbers[distinct]
+    counts = np.bincount(numbers[numbers != MISSING], minlength=len(column.values))
+    pairs = len(distinct) * (len(distinct) - 1) / 2
+    top = len(LEVELS[column.kind]) - 1
+    for level, values in ((top - 1, ~column.has_rare), (top, column.has_rare)):
+        equal = (counts[values] * (counts[values] - 1.0)).sum() / 2
+        rates[level - MISSING] = max(equal, RARELY) / pairs
+    return np.roll(rates, MISSING)
+
+
+def _hash_levels(levels: Levels) -> NDArray[np.uint64]:
+    """Hash the levels of pairs, shape (pairs,)."""
+    hashes: NDArray[np.uint64] = _hash_fields(levels.astype(np.int64) - MISSING).sum(axis=1)
+    return hashes
 
 
 def _hash_fields(numbers: Numbers) -> NDArray[np.uint64]:
@@ -703,7 +733,13 @@ def learn_weights(
     patterns, can_match, begins, counts = _count_patterns(levels, similarities, sampled)
     _begin_matches(patterns, kinds, can_match, begins, counts)
     met = _mark_levels(patterns)
-    is_copy = can_match & _mark_equal(patterns, kinds).all(axis=1)
+    are_equal, are_missing = _mark_equal(patterns, kinds), patterns == MISSING
+    are_near = (patterns == NEARLY) & [kind == "text" for kind in kinds]
+    is_copy = can_match & are_equal.all(axis=1)
+    agree = can_match & (are_equal | are_near | are_missing).all(axis=1)
+    is_slip = agree & are_near.any(axis=1)
+    if counts[is_slip].sum() > counts[agree & ~is_slip].sum():
+        is_copy |= is_slip
     chances = np.full((len(patterns), 3), (1.0 - SURE) / 2)
     chances[np.arange(len(patterns)), begins] = SURE
 
