@@ -79,7 +79,8 @@ def _learn(parsed: options.ParsedOptions, format: TableOrJson) -> int:
 
 def _describe_training(training: Training, output: Path | None) -> Iterator[str]:
     """Describe what a model learnt, how good it is, and what to do next."""
-    from neardup_solr.verbs.tune import FEWEST, FEWEST_OF_EACH
+    from neardup_solr.measures.model import FEWEST as FEWEST_OF_EACH
+    from neardup_solr.verbs.tune import FEWEST
 
     model = training.model
     default, total = f"the measure {model.measure}", model.same + model.different
@@ -92,8 +93,7 @@ def _describe_training(training: Training, output: Path | None) -> Iterator[str]
         more = counted(training.unlike, "more is", "more are")
         yield f"{more} about pairs too dissimilar to learn from."
     if training.is_default:
-        few, each = FEWEST, FEWEST_OF_EACH
-        yield f"Too few answers: {few} are needed, including {each} of each kind."
+        yield f"Too few answers: {FEWEST} are needed, including {FEWEST_OF_EACH} of each kind."
         yield f"Until then the model decides like {default}."
     else:
         rows = [["bits", "equal", "different"]]

@@ -525,6 +525,18 @@ def mark_codes(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
     return marks
 
 
+def mark_series(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
+    """Mark pairs of records that differ in codes, numbers or dates alone, shape (pairs,)."""
+    are_equal, have_others = np.ones(len(pairs), np.bool_), np.zeros(len(pairs), np.bool_)
+    for column in columns:
+        first, second = column.equal[pairs].T
+        if column.kind == "text":
+            are_equal &= first == second
+        else:
+            have_others |= (first != second) & (first != MISSING) & (second != MISSING)
+    return are_equal & have_others
+
+
 def mark_other_names(columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels) -> Marks:
     """Mark pairs of things of other names that have much in common, as members of a family.
 

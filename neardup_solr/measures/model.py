@@ -35,9 +35,10 @@ from neardup_solr.measures import (
     take_evenly,
 )
 from neardup_solr.measures import fields as by_fields
-from neardup_solr.measures.aligned import compare_records, frequencies
+from neardup_solr.measures.aligned import compare_records, frequencies, mutual_best
 from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, Table
 from neardup_solr.measures.fields import Evidence, Weights
+from neardup_solr.measures.lists import SURE, find_lists, match_lists
 from neardup_solr.measures.pretrained import WholeRecords
 from neardup_solr.progress import ignore
 from neardup_solr.settings import Settings
@@ -49,9 +50,11 @@ NEUTRAL, SCALE = 0.7, 0.2  # a similarity that says nothing, and how much more s
 MOST_EVIDENCE = 6.0  # nats
 SHARPNESS = 0.05  # of a similarity around the threshold, within which the default is unsure
 GUESSES = (20.0, 5.0, 2.0)  # answers that all guesses count for: fewer if these are wrong
-MARGIN = 3.0  # nats by which fewer have to foretell answers better
+BADLY = 0.15  # nats that an answer costs if the guesses foretell it so that fewer may count
 LEAST_ALIKE = 0.3  # of whole records, the floor if the guesses are wrong
 MOST_GUESSES = 2_000  # that are looked at on either side
+SERIES = 0.5  # of the best matches, from which two lists are parts of a series
+FEWEST = 2  # answers of either kind, or that the guesses have wrong
 SHRINKAGE, INTERCEPT_SHRINKAGE = 1.0, 0.01  # of the weights towards 0
 MOST_ROUNDS, SETTLED, LONGEST_STEP = 25, 1e-4, 5.0
 VERSION = 1
@@ -82,7 +85,8 @@ class Model:
     `measure` is the default that it began with, "fields" if records are compared by `fields`, whose
     `evidence` is weighed. `weights` are those of the intercept and of `names`. A pair is a match
     from the probability `threshold` on, but records, if not compared as wholes, never below the
-    `floor` of their similarity by "aligned". It learnt from `same` and `different` answers.
+    `floor` of their similarity by "aligned". Two lists in one source have a thing `once` each, if
+    those had that it learnt from. It learnt from `same` and `different` answers.
     """
 
     measure: PairMeasure
@@ -91,6 +95,7 @@ class Model:
     evidence: Weights | None = None
     threshold: float = by_fields.LEAST_PROBABILITY
     floor: float = by_fields.FLOOR
+    once: bool = False
     same: int = 0
     different: int = 0
 
@@ -108,6 +113,7 @@ class Model:
             "measure": self.measure,
             "threshold": self.threshold,
             "floor": self.floor,
+            **({"once": True} if self.once else {}),
             "same": self.same,
             "different": self.different,
             "neutral": NEUTRAL,
@@ -177,6 +183,7 @@ def _parse_model(content: dict[str, Any]) -> Model:
         evidence=evidence,
         threshold=content["threshold"],
         floor=content["floor"],
+        once=bool(content.get("once", False)),
         same=int(content["same"]),
         different=int(content["different"]),
     )
@@ -189,7 +196,9 @@ class RecordMatcher:
     `columns` are those of the fields, none for plain texts, `forms` the normal forms of the whole
     records, of which `frequencies` weigh the words and `settings` shape the shingles. The first
     pairs teach it the `weights` of the fields. Those of two sources are compared `as_wholes`, by
-    those of a `sample` if they come a few at a time.
+    those of a `sample` if they come a few at a time. A source that `may_be_lists` is matched as two
+    lists if it is likely that it has them; `border` then says what parts them. Of the pairs that
+    are `sure` by their whole records, the fields have `missed` so many.
     """
 
     columns: Sequence[FieldColumn]
@@ -201,6 +210,10 @@ class RecordMatcher:
     model: Model | None = None
     as_wholes: bool = False
     sample: WholeRecords | None = None
+    may_be_lists: bool = False
+    border: str = field(init=False, default="")
+    sure: int = field(init=False, default=0)
+    missed: int = field(init=False, default=0)
     _wholes: WholeRecords = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -224,6 +237,8 @@ class RecordMatcher:
             rows, values = self.compare(pairs, self.model.measure)
             probabilities = np.zeros(len(pairs))
             probabilities[rows] = judge(values, self.model)
+            if self.may_be_lists and len(pairs):
+                probabilities = self._match_lists(pairs, probabilities)
         tell(len(pairs))
         return probabilities
 
@@ -233,10 +248,46 @@ class RecordMatcher:
             part = slice(at, at + AT_ONCE)
             tell(at * 3 // 4)  # the fields take about a quarter of the time
             whole[part] = self._compare_whole(pairs[part])
+        return self._learn_fields(pairs, whole)
+
+    def _learn_fields(self, pairs: Pairs, whole: Similarities) -> Similarities:
+        """Compute probabilities by the fields. The first pairs teach their weights."""
+        is_first = self.weights is None
         probabilities, self.weights = by_fields.match_fields(
             self.columns, pairs, whole, weights=self.weights, threads=self.threads
         )
+        if is_first and self.may_be_lists and len(pairs):
+            return self._match_lists(pairs, probabilities)
         return probabilities
+
+    def _match_lists(self, pairs: Pairs, probabilities: Similarities) -> Similarities:
+        """Keep the best matches across two lists alone, if the source has them.
+
+        What a model says is not replaced by the odds of whole records.
+        """
+        odds = self._wholes.weigh(pairs)
+        sure = mutual_best(pairs, odds) & (odds >= SURE)
+        self.sure = int(np.count_nonzero(sure))
+        self.missed = int(np.count_nonzero(probabilities[sure] < by_fields.LEAST_PROBABILITY))
+        lists = find_lists(self.columns, pairs, odds)
+        if lists is None:
+            return probabilities
+        are_best, by_odds = lists.mark_best(pairs, probabilities), False
+        if self.model is None or not self.model.once:
+            matched = match_lists(lists, pairs, odds, probabilities)
+            if matched is None or (self.model is not None and matched[1]):
+                return probabilities
+            are_best, by_odds = matched
+        if by_odds and by_fields.mark_series(self.columns, pairs[are_best]).mean() > SERIES:
+            return probabilities
+        self.border = lists.border
+        if by_odds:
+            self.as_wholes = True
+            odds = np.where(are_best, odds, np.minimum(odds, -1.0))
+            self.weights = self._wholes.estimate_weights(pairs, odds)
+            probabilities = 1.0 / (1.0 + 2.0**-odds)
+        are_best |= by_fields.mark_same(self.columns, pairs)
+        return np.where(are_best, probabilities, 0.0)
 
     def _weigh_wholes(self, pairs: Pairs) -> Table:
         """Compute the log2 odds of whole records. The first pairs teach what explains them."""
@@ -286,6 +337,8 @@ class RecordMatcher:
         if not columns and measure not in ("aligned", "records"):
             least = LEAST_ALIKE
             may_match |= self._measure(measure, self.forms, pairs, least) >= least
+        if columns and self.weights is None and not self.as_wholes:
+            self._learn_fields(pairs, whole)
         odds = self._weigh_wholes(pairs) if columns and self.as_wholes else None
         if odds is not None:
             may_match |= odds >= 0.0
@@ -298,8 +351,7 @@ class RecordMatcher:
         for name in MEASURES[1:]:
             features.append((self._measure(name, forms, numbered) - NEUTRAL) / SCALE)
         if columns:
-            if self.weights is None:
-                _, self.weights = by_fields.match_fields(columns, pairs, whole, threads=threads)
+            assert self.weights is not None
             levels = by_fields.compare_fields(columns, alike, threads=threads)
             if odds is None:
                 bits = by_fields.weigh_pairs(columns, alike, levels, self.weights)
@@ -402,25 +454,42 @@ def make_default(measure: PairMeasure, fields: Mapping[str, FieldKind]) -> Model
     return Model(measure=measure, weights=weights, fields=fields)
 
 
+def can_learn(guesses: Similarities, are_same: NDArray[np.bool_]) -> bool:
+    """Tell if answers can teach more than the guesses about their pairs, both (answers,).
+
+    There have to be some of either kind, or some of the same that the guesses call different: most
+    candidates are different for sure, so that guesses can stand for these, but not for matches.
+    """
+    same = int(np.count_nonzero(are_same))
+    unexpected = int(np.count_nonzero(are_same & (guesses < 0.5)))
+    return min(same, max(len(are_same) - same, unexpected)) >= FEWEST
+
+
 def learn(
-    values: Table, guesses: Similarities, answered: NDArray[np.intp], are_same: NDArray[np.bool_]
+    values: Table,
+    guesses: Similarities,
+    answered: NDArray[np.intp],
+    are_same: NDArray[np.bool_],
+    *,
+    as_wholes: bool = False,
 ) -> Fit:
     """Learn weights from answers about pairs, and from guesses about all of them.
 
     `values` (pairs, features) are those of the candidates, `guesses` (pairs,) their probabilities
     by the default; `answered` (answers,) are rows of them, and `are_same` (answers,) the answers.
-    If fewer guesses foretell the answers clearly better, each left out in turn, they count less,
-    and the floor of the default is not believed either.
+    If the guesses foretell the answers badly, each left out in turn, as many count as foretell them
+    best, and the floor of the default is not believed either. Guesses about records that are
+    compared `as_wholes` were learnt from answers, and so count.
     """
-    best, most = None, -math.inf
-    for count in GUESSES:
-        fit = _fit(values, guesses, answered, are_same, count)
+    fits = [_fit(values, guesses, answered, are_same, count) for count in GUESSES]
+    costs = []
+    for fit in fits:
         foretold = leave_out(values[answered], are_same, fit)
-        likely = float(np.log(np.where(are_same, foretold, 1.0 - foretold)).sum())
-        if best is None or likely > most + MARGIN:
-            best, most = fit, likely
-    assert best is not None
-    return best
+        likely = np.log(np.where(are_same, foretold, 1.0 - foretold))
+        costs.append(-float(likely.sum()) / max(len(likely), 1))
+    if as_wholes or costs[0] < BADLY:
+        return fits[0]
+    return fits[int(np.argmin(costs))]
 
 
 def _fit(

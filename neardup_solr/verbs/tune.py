@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 else:
     Compared = Any
 
-FEWEST, FEWEST_OF_EACH = 10, 2  # answers, below which the model decides as the default
+FEWEST = 10  # answers, below which the model decides as the default
 
 
 class Influence(NamedTuple):
@@ -157,14 +157,15 @@ def _train(work: Work, spill: Spill) -> Training:
 
     default = models.make_default(name, work.kinds)
     guesses = models.judge(values, default)
-    fit = models.learn(values, guesses, judged_rows, are_same)
-    least = min(same, len(judged_rows) - same)
-    is_default = len(judged_rows) < FEWEST or least < FEWEST_OF_EACH
+    fit = models.learn(values, guesses, judged_rows, are_same, as_wholes=matcher.as_wholes)
+    can_learn = models.can_learn(guesses[judged_rows], are_same)
+    is_default = len(judged_rows) < FEWEST or not can_learn
     model = replace(
         default,
         weights=default.weights if is_default else fit.weights,
         floor=default.floor if is_default else fit.floor,
         evidence=matcher.weights,
+        once=bool(matcher.border),
         same=same,
         different=len(judged_rows) - same,
     )

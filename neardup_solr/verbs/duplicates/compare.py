@@ -453,6 +453,8 @@ class Comparison:
             pairs, lambda done: on_progress(Progress(COMPARING, done, len(pairs)))
         )
         weights = matcher.weights
+        if matcher.border:
+            self.work.note_lists(matcher.border)
         if is_first and weights and not (weights.as_wholes or weights.are_matches.any()):
             progress.LOG.warning(
                 "the fields do not separate matches from other pairs, so only records"
@@ -628,6 +630,7 @@ def make_records(work: Work, documents: Corpus, frequencies: Frequencies) -> Rec
         threads=THREADS,
         model=work.model,
         as_wholes=work.is_across,
+        may_be_lists=work.may_be_lists,
     )
 
 

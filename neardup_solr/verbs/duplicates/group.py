@@ -392,7 +392,8 @@ def find_borderline(
     near, count = verified.pairs, len(comparison.documents)
     is_higher = verified.similarities >= floor(min(least + records.BORDER, 1.0))
     # Documents of one side are not compared across, and a pair may be left out for a better one.
-    has_wedges = not work.is_across
+    matcher = comparison.matcher
+    has_wedges = not (work.is_across or (matcher is not None and matcher.border))
     wedges = (
         clusters.count_open_wedges(candidates, pairs, count) if has_wedges else None
         for pairs in (near, near[is_higher])
@@ -404,6 +405,8 @@ def find_borderline(
         below=verified.below,
         open=next(wedges),
         open_higher=next(wedges),
+        sure=0 if matcher is None or matcher.border else matcher.sure,
+        missed=0 if matcher is None or matcher.border else matcher.missed,
     )
 
 

@@ -74,6 +74,10 @@ WAYS: tuple[Way, ...] = get_args(Way)
 LITTLE = 10**9  # documents × characters of their texts
 ALIGNING = 10  # times as slow as other measures
 ONCE = "Each record has its best match in the other source alone; `linkage` single finds all."
+LISTS = (
+    "The records look like two lists ({}): each has its best match in the other list alone;"
+    " `linkage` single finds all."
+)
 OMIT_ONE = "omit one of them"
 # Arguments, and others that they cannot be combined with. The weights of fields and models depend
 # on all candidates.
@@ -104,6 +108,7 @@ class Work:
     reach: float  # below the threshold, down to which pairs count
     is_open: bool  # no measure was named
     chosen: str = ""
+    may_be_lists: bool  # no linkage was named
     by: Way | None
     cap: int | None
     filters: tuple[str, ...]
@@ -159,6 +164,10 @@ class Work:
             self.measure, self.chosen = measures.measure_named(name), reason
             self.is_open = False
 
+    def note_lists(self, border: str) -> None:
+        """Note that the records are two lists, and what parts them."""
+        self.chosen = LISTS.format(border)
+
     def choose_way(self, documents: int, fits: Callable[[int], bool]) -> Way:
         """Choose how candidates are found among so many documents, unless it was named."""
         return self.by or choose_way(self.measure, documents, fits)
@@ -187,7 +196,8 @@ def make_work(
     others = _take_apart(arguments)
     model, kinds = _take_model(arguments), _take_fields(arguments)
     # Each of two sources of records has a thing once.
-    is_once = arguments.linkage is None and bool(kinds) and arguments.against is not None
+    is_open = arguments.linkage is None and bool(kinds)
+    is_once = is_open and arguments.against is not None
     arguments.linkage = "mutual_best" if is_once else arguments.linkage or "single"
     if arguments.measure == AUTO and (
         arguments.max_distance is not None or arguments.by == "shingles"
@@ -239,6 +249,7 @@ def make_work(
     return Work(
         sides=sides, readings=readings, settings=settings, measure=measure, bounds=limits,
         reach=reach, is_open=arguments.measure == AUTO, chosen=ONCE if is_once else "",
+        may_be_lists=is_open and not is_once,
         filters=listed(arguments.fq), same=same,
         equality=equality, kinds=kinds, model=model, judged=judged, rule=rule,
         keep=listed(arguments.keep), columns=read, others=others, beside=beside,

@@ -137,8 +137,12 @@ class Review:
         self._idle.cancel()
         self._read_answers()
         kept = sum(self._latest.get(answer.pair) == answer for answer in self._kept)
-        advice = advise(tally := self.questions.tally(), self.threshold, self.reach)
-        return Reviewed(answers=self.file.path, kept=kept, tally=tally, advice=advice)
+        tally = self.questions.tally()
+        return Reviewed(answers=self.file.path, kept=kept, tally=tally, advice=self._advise(tally))
+
+    def _advise(self, tally: Tally) -> str:
+        unexpected = self.questions.count_unexpected(self.threshold)
+        return advise(tally, self.threshold, self.reach, unexpected)
 
     def _answer(self, numbers: list[int], word: Judgement) -> list[Answer]:
         """Keep answers, and only then end the question: a page that hears of one can rely on it."""
@@ -211,7 +215,7 @@ class Review:
         """Show a question, and how far the review is."""
         tally = self.questions.tally(ROUND)
         shown = {"number": number, "note": note, "bar": f"{tally}", "tally": tally._asdict(),
-                 "round": ROUND, "advice": advise(tally, self.threshold, self.reach)}  # fmt: skip
+                 "round": ROUND, "advice": self._advise(tally)}  # fmt: skip
         if number is None:
             return shown
         pair, cluster, result = self.result.pairs[number], self._cluster_of(number), self.result

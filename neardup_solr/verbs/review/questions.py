@@ -16,7 +16,15 @@ from neardup_solr.answers import DIFFERENT, JUDGEMENTS, SAME, UNSURE
 from neardup_solr.arguments import Judgement
 from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.fields import make_column
-from neardup_solr.measures.model import Features, RecordMatcher, learn, make_default, predict
+from neardup_solr.measures.model import (
+    FEWEST,
+    Features,
+    RecordMatcher,
+    can_learn,
+    learn,
+    make_default,
+    predict,
+)
 from neardup_solr.minhash import sign
 from neardup_solr.records import AnyId, Cluster, Duplicate, key_of
 from neardup_solr.reports.html import embed
@@ -57,14 +65,17 @@ def make_question(
     }  # fmt: skip
 
 
-def advise(tally: Tally, threshold: float, reach: float) -> str:
+def advise(tally: Tally, threshold: float, reach: float, unexpected: int = 0) -> str:
     """Say what to do if the answers teach nothing, "" if they do.
 
-    `reach` is how far below the threshold pairs are asked about.
+    `reach` is how far below the threshold pairs are asked about, `unexpected` how many of those
+    below it are the same.
     """
     *counts, left = tally
     total, most = sum(counts), max(counts)
-    if min(tally.same, tally.different) >= FEWEST or total < (FEWEST_IN_ALL if left else 1):
+    if min(tally.same, max(tally.different, unexpected)) >= FEWEST or total < (
+        FEWEST_IN_ALL if left else 1
+    ):
         return ""
     word, wider = JUDGEMENTS[counts.index(most)], min(threshold, max(2 * reach, reach + 0.2))
     lower = f"`min_similarity` {threshold / 2:.2g}"
@@ -102,7 +113,7 @@ STEP = 0.01  # within which pairs come at random
 LEASE = 600.0  # seconds for which a pair is a single reader's
 TURNS = 3  # of so many questions, the last is about a pair that is drawn at random
 MOST_CHARACTERS = 50_000_000  # of all pairs, which the model's measures compare in ten seconds
-FEWEST, FEWEST_IN_ALL = 2, 10  # answers of either kind that a model needs, and of all kinds
+FEWEST_IN_ALL = 10  # answers that a model needs
 
 
 class Tally(NamedTuple):
@@ -158,6 +169,11 @@ class Questions:
     def are_same(self) -> dict[int, bool]:
         """Map each pair that was judged the same, or different, to True or False."""
         return {number: word == "same" for number, word in self.judged.items() if word != "unsure"}
+
+    def count_unexpected(self, threshold: float) -> int:
+        """Count the pairs below the threshold that were judged the same."""
+        return sum(self.pairs[number].similarity < threshold
+                   for number, word in self.judged.items() if word == SAME)  # fmt: skip
 
     def is_settled(self, number: int) -> bool:
         """Return True if a pair was judged, or if what was judged decides it."""
@@ -252,6 +268,7 @@ class Learner:
     def __init__(self, result: Duplicates) -> None:
         weights = result.weights
         self.kinds = {} if weights is None else dict(zip(weights.names, weights.kinds, strict=True))
+        self.as_wholes = weights is not None and weights.as_wholes
         self.size = len(result.pairs)
         self.features = self._compare(result)
         self.measure = result.measure
@@ -289,10 +306,11 @@ class Learner:
         rows, values = self.features
         judged = np.intersect1d(rows, np.fromiter(are_same, np.intp, len(are_same)))
         answers = np.array([are_same[number] for number in judged.tolist()], dtype=np.bool_)
-        if min(np.count_nonzero(answers), np.count_nonzero(~answers)) < FEWEST:
-            return None
         guesses = predict(values, make_default(self.measure, self.kinds).weights)
-        fit = learn(values, guesses, np.searchsorted(rows, judged), answers)
+        answered = np.searchsorted(rows, judged)
+        if not can_learn(guesses[answered], answers):
+            return None
+        fit = learn(values, guesses, answered, answers, as_wholes=self.as_wholes)
         probabilities = np.zeros(self.size)
         probabilities[rows] = predict(values, fit.weights)
         return probabilities

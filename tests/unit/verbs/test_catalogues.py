@@ -140,3 +140,48 @@ def test_sides_without_a_match() -> None:
     assert list_pairs(same) == {("1", "y")}
     none = [{"id": "z", "name": "", "city": ""}, {"id": "y", "name": "Ulm", "city": ""}]
     assert not nd.duplicates(one, against=none, fields=fields).pairs
+
+
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_two_shops_in_one_file(is_mixed: bool) -> None:
+    """They are matched as two sources are, one after the other, or where a column is of one."""
+    first, second = make_shops()
+    for row in second[::2]:
+        row["title"] += f" ({row['text about'].rpartition(' ')[2]})"
+    rows = [{**row, "sold by": "", "warranty": f"{at % 3} years"} for at, row in enumerate(first)]
+    rows += [{**row, "sold by": "Dunmore" if at % 2 else "Aldor", "warranty": ""}
+             for at, row in enumerate(second)]  # fmt: skip
+    fields = ["title", "text about", "price:number"]
+    if is_mixed:
+        random.Random(8).shuffle(rows)
+        fields.append("warranty")
+    result = nd.duplicates(rows, fields=fields)
+    pairs = {(min(pair), max(pair)) for pair in list_pairs(result)}
+    assert 2 * len(pairs & TRUE) / (len(pairs) + len(TRUE)) > 0.85
+    assert len(pairs - TRUE) <= 2
+    assert "`linkage` single" in result.chosen
+    single = nd.duplicates(rows, fields=fields, linkage="single")
+    assert not single.chosen
+    assert single.linkage == "single"
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_copies_at_the_end_of_a_list_are_no_other_list(times: int) -> None:
+    """Copies that were appended are found among themselves, too."""
+    draw, rows, copies = random.Random(5), list[Row](), list[Row]()
+    syllables = [f"{one}{two}" for one in "bdfgklmnprst" for two in "aeiou"]
+    for at in range(120):
+        name, family, street = ("".join(draw.sample(syllables, 3)) for _ in range(3))
+        row = {"name": f"{name} {family}", "street": f"{draw.randrange(1, 99)} {street} road",
+               "born": f"19{draw.randrange(30, 99)}-{draw.randrange(1, 13):02}-17"}  # fmt: skip
+        rows.append({"id": f"{at}", **row})
+        for copy in range(times):
+            cut = draw.randrange(3, len(row["name"]) - 3)
+            typed = row["name"][:cut] + row["name"][cut + 1 :]
+            copies.append({"id": f"{at}/{copy}", **row, "name": typed})
+    draw.shuffle(copies)
+    fields = {"name": "text", "street": "text", "born": "date"}
+    result = nd.duplicates([*rows, *copies], fields=fields)
+    assert list_pairs(result) == list_pairs(
+        nd.duplicates([*rows, *copies], fields=fields, linkage="single")
+    )

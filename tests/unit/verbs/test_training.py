@@ -2,6 +2,7 @@
 
 import json
 import logging
+import random
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +88,9 @@ def test_answers_and_a_model_together(records: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [["same"] * 3, ["same"] * 12, ["different"] * 11 + ["same"], []])
 def test_too_few_answers_leave_the_default(records: Any, tmp_path: Path, words: list[str]) -> None:
-    """Below ten answers, or two of a kind, the model finds what the default does."""
+    """Below ten answers, or if all are as expected, the model finds what the default does."""
     rows, _ = records
-    pairs = [pair[:2] for pair in judge(records)]
+    pairs = [pair[:2] for pair in reversed(judge(records))]
     asked = [(*pair, word) for pair, word in zip(pairs, words, strict=False)]
     answers = write_answers(tmp_path / "a.jsonl", asked)
     path = tmp_path / "model.json"
@@ -97,6 +98,35 @@ def test_too_few_answers_leave_the_default(records: Any, tmp_path: Path, words: 
     assert training.is_default
     by_model, by_fields = nd.duplicates(rows, model=path), nd.duplicates(rows, fields=FIELDS)
     assert [one.id for one in by_model.pairs] == [one.id for one in by_fields.pairs]
+
+
+def test_answers_of_the_same_alone_teach_what_the_default_misses(tmp_path: Path) -> None:
+    """All answers say that pairs below the threshold are the same, so more such pairs are found."""
+    draw, rows, same = random.Random(3), list[dict[str, str]](), list[tuple[str, str, str]]()
+    syllables = [f"{one}{two}" for one in "bdfgklmnprst" for two in "aeiou"]
+    for at in range(200):
+        name, town, other_town = ("".join(draw.sample(syllables, 3)) for _ in range(3))
+        mail = f"{name}@{town}.example"
+        other = (
+            (name, town, mail[1:]) if at % 4 else (name[:-2], other_town, f"{name}@{other_town}")
+        )
+        for side, values in (("a", (name, town, mail)), ("b", other)):
+            row = dict(zip(("name", "town", "mail"), values, strict=True))
+            rows.append({"id": f"{side}{at}", **row})
+        same.append((f"a{at}", f"b{at}", "same"))
+    fields = {"name": "text", "town": "text", "mail": "text"}
+    before = {pair.id for pair in nd.duplicates(rows, fields=fields).pairs}
+    missed = [pair for pair in same if pair[0] not in before]
+    assert len(missed) >= 24
+    answers = write_answers(tmp_path / "a.jsonl", missed[:12])
+    training = nd.tune(rows, answers=answers, fields=fields, output=tmp_path / "m.json")
+    assert not training.is_default
+    after = {
+        (pair.id, pair.other_id) for pair in nd.duplicates(rows, model=tmp_path / "m.json").pairs
+    }
+    others = {(id, other) for id, other, _ in missed[12:]}
+    assert len(after & others) > len(others) / 2
+    assert len(after & {(id, other) for id, other, _ in same}) > 0.9 * len(after)
 
 
 def test_texts_without_fields(tmp_path: Path) -> None:

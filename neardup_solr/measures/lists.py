@@ -1,0 +1,109 @@
+"""Two lists in one source, such as two catalogues that were put into one file.
+
+Nothing in a file says so, but its matches do. Of records that match each other best, about half are
+in different parts, however a single list is parted; if it was parted by what the records are, fewer
+are. Of two lists that describe the same things nearly all are. So a source is parted where its
+second list may begin, and by what columns tell: a column that one list fills in, or one that has
+two values. Most of the best matches have to be across, and more than chance makes so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from neardup_solr.measures import Pairs
+from neardup_solr.measures.aligned import mutual_best
+from neardup_solr.measures.fields import MISSING, FieldColumn, Marks, Numbers, Table
+
+MOST_BY_CHANCE = 4.0  # standard deviations
+ACROSS, ACROSS_AT_LEAST = 0.75, 0.55  # of the best matches: two lists for sure, or perhaps
+SURE = math.log2(9.0)  # log2 odds: nine in ten are the same; or half of the best matches are
+SOUND, LACKING = 0.9, 0.5  # the fields: F1 by what is sure; recall of it
+# Precision, by the pairs within lists that have a thing once: then a list may have one, if the best
+# matches alone could be right, or no other pair is to be left out.
+MOSTLY_ONCE, ONCE, EXACT, FEW = 0.7, 0.9, 0.98, 3
+
+
+class Lists(NamedTuple):
+    """Two lists: True for records of the second, (records,), and the share of matches across.
+
+    `border` says in words what parts them.
+    """
+
+    is_second: Marks
+    across: float
+    border: str
+
+    def mark_across(self, pairs: Pairs) -> Marks:
+        """Mark the pairs of a record of either list, shape (pairs,)."""
+        marks: Marks = self.is_second[pairs[:, 0]] != self.is_second[pairs[:, 1]]
+        return marks
+
+    def mark_best(self, pairs: Pairs, odds: Table, least: float = 0.0) -> Marks:
+        """Mark the pairs across both lists that are the best of both records, shape (pairs,)."""
+        marks = np.zeros(len(pairs), dtype=np.bool_)
+        rows = np.flatnonzero(self.mark_across(pairs) & (odds >= least))
+        marks[rows] = mutual_best(pairs[rows], odds[rows])
+        return marks
+
+
+def find_lists(columns: Sequence[FieldColumn], pairs: Pairs, odds: Table) -> Lists | None:
+    """Find the lists that most of the best matches are across, None if no parting has enough.
+
+    `odds` (pairs,) are the log2 odds that both records are the same.
+    """
+    best = pairs[mutual_best(pairs, odds) & (odds >= 0.0)].astype(np.int64)
+    lists = [
+        Lists(is_second, float((is_second[best[:, 0]] != is_second[best[:, 1]]).mean()), border)
+        for is_second, border in _part(columns, best)
+    ]
+    likely = max(lists, key=lambda each: each.across, default=None)
+    least = max(ACROSS_AT_LEAST, 0.5 + MOST_BY_CHANCE / 2 / math.sqrt(max(len(best), 1)))
+    return likely if likely is not None and likely.across >= least else None
+
+
+def _part(columns: Sequence[FieldColumn], best: Numbers) -> Iterator[tuple[Marks, str]]:
+    """Part records where most of the best matches are across, and by each column."""
+    if not len(best):
+        return
+    records = len(columns[0].numbers)
+    first, last = np.sort(best, axis=1).T
+    begun, ended = (np.bincount(ends + 1, minlength=records + 1) for ends in (first, last))
+    across = np.cumsum(begun - ended)
+    border = int(np.flatnonzero(across == across.max()).mean())
+    yield np.arange(records) >= border, f"the second begins with record {border + 1:,}"
+    for column in columns:
+        is_filled = column.numbers != MISSING
+        if not is_filled.all() and is_filled.any():
+            yield is_filled, f"one is without {column.name}"
+        elif len(column.values) == 2:
+            yield column.numbers == 1, f"{column.name} tells them apart"
+
+
+def match_lists(
+    lists: Lists, pairs: Pairs, odds: Table, probabilities: Table
+) -> tuple[Marks, bool] | None:
+    """Mark the pairs that are the best matches across two lists, and tell if by their odds.
+
+    Their `probabilities` by the fields are better, unless these lack what is sure by the `odds`, or
+    find much within a list. None if the source is better matched as one list.
+    """
+    is_across, by_odds = lists.mark_across(pairs), lists.mark_best(pairs, odds)
+    is_match = probabilities >= 0.5
+    across, within = (int(np.count_nonzero(is_match & side)) for side in (is_across, ~is_across))
+    sure = by_odds & (odds >= min(SURE, float(np.median(odds[by_odds]))))
+    recall = float(is_match[sure].mean())
+    precision = max(0.0, 1.0 - within / max(across, 1))
+    if recall < LACKING:
+        return by_odds, True
+    if lists.across < ACROSS or precision < MOSTLY_ONCE:
+        return None
+    if precision >= ONCE:
+        is_exact = within < max(FEW, (1.0 - EXACT) * across)
+        return None if is_exact else (lists.mark_best(pairs, probabilities), False)
+    is_sound = 2 * recall * precision / (recall + precision) >= SOUND
+    return None if is_sound else (by_odds, True)
