@@ -658,7 +658,8 @@ def _bound_states(
     drawn = np.random.default_rng(0).integers(0, len(distinct), (DRAWN, 2))
     strangers = distinct[drawn[drawn[:, 0] != drawn[:, 1]]].astype(np.uint32)
     sample = compare_fields(columns, strangers, threads=threads)
-    sample = sample[~((sample == NEARLY) & are_texts).any(axis=1) | (weights.weigh(sample) < 0.0)]
+    near = np.flatnonzero(((sample == NEARLY) & are_texts).any(axis=1))
+    sample = np.delete(sample, near[weights.weigh(sample[near]) >= 0.0], axis=0)
     expected = np.full(len(keys), len(distinct) * (len(distinct) - 1) / 2)
     for at, column in enumerate(columns):
         expected *= _rate_levels(column, distinct, sample[:, at])[states[:, at]]

@@ -28,7 +28,7 @@ SOUND, LACKING = 0.9, 0.5  # the fields: F1 by what is sure; recall of it
 MOSTLY_ONCE, ONCE, EXACT, FEW = 0.7, 0.9, 0.98, 3
 
 
-class Lists(NamedTuple):
+class TwoLists(NamedTuple):
     """Two lists: True for records of the second, (records,), and the share of matches across.
 
     `border` says in words what parts them.
@@ -51,14 +51,14 @@ class Lists(NamedTuple):
         return marks
 
 
-def find_lists(columns: Sequence[FieldColumn], pairs: Pairs, odds: Table) -> Lists | None:
+def find_lists(columns: Sequence[FieldColumn], pairs: Pairs, odds: Table) -> TwoLists | None:
     """Find the lists that most of the best matches are across, None if no parting has enough.
 
     `odds` (pairs,) are the log2 odds that both records are the same.
     """
     best = pairs[mutual_best(pairs, odds) & (odds >= 0.0)].astype(np.int64)
     lists = [
-        Lists(is_second, float((is_second[best[:, 0]] != is_second[best[:, 1]]).mean()), border)
+        TwoLists(is_second, float((is_second[best[:, 0]] != is_second[best[:, 1]]).mean()), border)
         for is_second, border in _part(columns, best)
     ]
     likely = max(lists, key=lambda each: each.across, default=None)
@@ -85,7 +85,7 @@ def _part(columns: Sequence[FieldColumn], best: Numbers) -> Iterator[tuple[Marks
 
 
 def match_lists(
-    lists: Lists, pairs: Pairs, odds: Table, probabilities: Table
+    lists: TwoLists, pairs: Pairs, odds: Table, probabilities: Table
 ) -> tuple[Marks, bool] | None:
     """Mark the pairs that are the best matches across two lists, and tell if by their odds.
 

@@ -53,6 +53,7 @@ GUESSES = (20.0, 5.0, 2.0)  # answers that all guesses count for: fewer if these
 BADLY = 0.15  # nats that an answer costs if the guesses foretell it so that fewer may count
 LEAST_ALIKE = 0.3  # of whole records, the floor if the guesses are wrong
 MOST_GUESSES = 2_000  # that are looked at on either side
+LEAST_LIKELY = 0.2  # of whole records, below which few are the same in other words
 SERIES = 0.5  # of the best matches, from which two lists are parts of a series
 FEWEST = 2  # answers of either kind, or that the guesses have wrong
 SHRINKAGE, INTERCEPT_SHRINKAGE = 1.0, 0.01  # of the weights towards 0
@@ -237,8 +238,8 @@ class RecordMatcher:
             rows, values = self.compare(pairs, self.model.measure)
             probabilities = np.zeros(len(pairs))
             probabilities[rows] = judge(values, self.model)
-            if self.may_be_lists and len(pairs):
-                probabilities = self._match_lists(pairs, probabilities)
+            if self.may_be_lists:
+                probabilities = self._match_lists(pairs, probabilities, rows)
         tell(len(pairs))
         return probabilities
 
@@ -256,16 +257,23 @@ class RecordMatcher:
         probabilities, self.weights = by_fields.match_fields(
             self.columns, pairs, whole, weights=self.weights, threads=self.threads
         )
-        if is_first and self.may_be_lists and len(pairs):
-            return self._match_lists(pairs, probabilities)
+        if is_first and self.may_be_lists:
+            likely = np.flatnonzero(whole >= LEAST_LIKELY)
+            return self._match_lists(pairs, probabilities, likely)
         return probabilities
 
-    def _match_lists(self, pairs: Pairs, probabilities: Similarities) -> Similarities:
+    def _match_lists(
+        self, pairs: Pairs, probabilities: Similarities, likely: NDArray[np.intp]
+    ) -> Similarities:
         """Keep the best matches across two lists alone, if the source has them.
 
-        What a model says is not replaced by the odds of whole records.
+        They are among the `likely` rows of pairs. What a model says is not replaced by the odds of
+        whole records.
         """
-        odds = self._wholes.weigh(pairs)
+        if not len(likely):
+            return probabilities
+        odds = np.full(len(pairs), -by_fields.MOST_BITS)
+        odds[likely] = self._wholes.weigh(pairs[likely])
         sure = mutual_best(pairs, odds) & (odds >= SURE)
         self.sure = int(np.count_nonzero(sure))
         self.missed = int(np.count_nonzero(probabilities[sure] < by_fields.LEAST_PROBABILITY))

@@ -64,8 +64,9 @@ class TermSets:
         self._sets = sets
         if sample is None:
             counts = np.bincount(slots, minlength=1 << SLOT_BITS)
+            each = np.maximum(np.arange(int(counts.max(initial=0)) + 1), 1)
             documents = max(len(sets.lengths), 1)
-            self._weights = np.log((1.0 + documents) / np.maximum(counts, 1)) ** power
+            self._weights = (np.log((1.0 + documents) / each) ** power)[counts]
         else:
             self._weights = sample._weights
         sums = np.concatenate([[0.0], np.cumsum(self._weights[slots])])

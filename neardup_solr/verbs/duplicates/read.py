@@ -192,9 +192,12 @@ def make_work(
     SourceError if a file could not be read or written.
     """
     check_values(values)
-    arguments = SimpleNamespace(**{"beside": (), **values, **fill_in(values)})
-    others = _take_apart(arguments)
-    model, kinds = _take_model(arguments), _take_fields(arguments)
+    arguments = SimpleNamespace(**{"beside": (), **values})
+    model = _take_model(arguments)
+    # A model without fields compares texts, whose columns are chosen as for a measure of texts.
+    chosen = fill_in({**vars(arguments), "model": None}, by_fields=model is None)
+    vars(arguments).update(chosen)
+    others, kinds = _take_apart(arguments), _take_fields(arguments)
     # Each of two sources of records has a thing once.
     is_open = arguments.linkage is None and bool(kinds)
     is_once = is_open and arguments.against is not None

@@ -251,3 +251,19 @@ def test_commands_without_a_model_say_which_have_one() -> None:
     given: dict[str, Any] = {"model": "m.json", "id": 1}
     with pytest.raises(nd.ArgumentError, match="explain accept a model"):
         nd.search(None, **given)  # type: ignore[arg-type]
+
+
+def test_a_model_of_texts_reads_the_column_that_it_learnt_from(tmp_path: Path) -> None:
+    """The command that was printed runs as it is, also if no column is called text."""
+    source, path = tmp_path / "flats.csv", tmp_path / "m.json"
+    lines = [f'{at}{own},"flat {at} of the old mill by the green river bank {own}"'
+             for at in range(30) for own in ("", " for sale")]  # fmt: skip
+    source.write_text("\n".join(["id,offer", *lines]))
+    asked = [(f"{at}", f"{at} for sale", "same") for at in range(8)]
+    asked += [(f"{at}", f"{at + 1}", "different") for at in range(8)]
+    answers = write_answers(tmp_path / "a.jsonl", asked)
+    words = ("tune", str(source), "--measure", "words", "--answers", str(answers), "-o", str(path))
+    assert neardup(*words).returncode == 0
+    result = neardup("duplicates", str(source), "--model", str(path), "--format", "csv")
+    assert result.returncode == 0
+    assert "8,8 for sale," in result.stdout
