@@ -101,7 +101,7 @@ EQUAL_ODDS = 10.0  # log2 odds of records that are equal in all their fields, at
 SAMPLE = 100_000  # pairs below the floor that are looked at
 GUESSES = 5.0  # pairs that the first guess of a class counts for
 AGREEING = 0.5  # of what fields can tell, from which the most similar class is of matches
-LOOKALIKES_AGREEING = 2 / 3  # and the lookalikes
+LOOKALIKES_AGREEING = 0.65  # and the lookalikes
 MOST_BITS = 10.0  # that a field can tell, when classes are judged
 MOST_ROUNDS, SETTLED = 200, 1e-4
 
