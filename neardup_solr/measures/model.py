@@ -51,7 +51,7 @@ MOST_EVIDENCE = 6.0  # nats
 SHARPNESS = 0.05  # of a similarity around the threshold, within which the default is unsure
 GUESSES = (20.0, 5.0, 2.0)  # answers that all guesses count for: fewer if these are wrong
 BADLY = 0.1  # nats that an answer costs if the guesses foretell it so that fewer may count
-LEAST_ALIKE = 0.3  # of whole records, the floor if the guesses are wrong
+LEAST_ALIKE = 0.3  # of whole records, the floor of a model that learnt
 MOST_GUESSES = 2_000  # that are looked at on either side
 LEAST_LIKELY = 0.2  # of whole records, below which few are the same in other words
 SERIES = 0.5  # of the best matches, from which two lists are parts of a series
@@ -486,8 +486,8 @@ def learn(
     `values` (pairs, features) are those of the candidates, `guesses` (pairs,) their probabilities
     by the default; `answered` (answers,) are rows of them, and `are_same` (answers,) the answers.
     If the guesses foretell the answers badly, each left out in turn, as many count as foretell them
-    best, and the floor of the default is not believed either. Guesses about records that are
-    compared `as_wholes` were learnt from answers, and so count.
+    best. Guesses about records that are compared `as_wholes` were learnt from answers, and so
+    count.
     """
     fits = [_fit(values, guesses, answered, are_same, count) for count in GUESSES]
     costs = []
@@ -518,8 +518,7 @@ def _fit(
     counts = np.concatenate([*shares, np.ones(len(answered))])
     precision = np.diag([INTERCEPT_SHRINKAGE, *[SHRINKAGE] * values.shape[1]])
     weights, covariance = fit_logistic(design, targets, counts, precision)
-    floor = by_fields.FLOOR if count == GUESSES[0] else LEAST_ALIKE
-    return Fit(weights, covariance, floor)
+    return Fit(weights, covariance, LEAST_ALIKE)
 
 
 def fit_logistic(
