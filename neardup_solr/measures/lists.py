@@ -22,10 +22,11 @@ from neardup_solr.measures.columns import MISSING, FieldColumn, Marks, Numbers, 
 MOST_BY_CHANCE = 4.0  # standard deviations
 ACROSS, ACROSS_AT_LEAST = 0.75, 0.55  # of the best matches: two lists for sure, or perhaps
 SURE = math.log2(9.0)  # log2 odds: nine in ten are the same; or half of the best matches are
-SOUND, LACKING = 0.9, 0.5  # the fields: F1 by what is sure; recall of it
-# Precision, by the pairs within lists that have a thing once: then a list may have one, if the best
-# matches alone could be right, or no other pair is to be left out.
-MOSTLY_ONCE, ONCE, EXACT, FEW = 0.7, 0.9, 0.98, 3
+SOUND, LACKING = 0.9, 0.5  # F1 of the fields by what is sure, recall of it
+# Precision of the fields, if no pair within a list is right: below the first the lists have copies
+# of their own, below the second whole records may be better, from the third on nothing is wrong.
+MOSTLY_ONCE, ONCE, EXACT = 0.7, 0.9, 0.98
+FEW = 3  # pairs within the lists that say nothing
 
 
 class TwoLists(NamedTuple):
