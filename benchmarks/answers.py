@@ -47,7 +47,7 @@ EXAMPLES = Path(__file__).parents[1] / "tests" / "examples"
 GOALS = {"restaurants": 0.965, "dblp_acm": 0.975, "cytology": 0.995, "stroke": 0.995}
 TEXTS = ("restaurants", "dblp_acm", "cytology", "stroke")  # compared without fields, too
 TEXTS_BY: tuple[PairMeasure, ...] = ("aligned", "words")
-CHOICES = {"BADLY": (0.0, 0.1, 0.3), "SHRINKAGE": (0.5, 1.0, 2.0)}
+CHOICES = {"MARGIN": (0.0, 1.0, 3.0), "SHRINKAGE": (0.5, 1.0, 2.0)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

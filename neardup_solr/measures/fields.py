@@ -58,7 +58,6 @@ from neardup_solr.measures.columns import (
     Table,
 )
 from neardup_solr.measures.dates import read_date
-from neardup_solr.measures.members import find_parts, is_code
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.numbers import join_numbers
@@ -517,6 +516,8 @@ def mark_same(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
 
 def mark_codes(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
     """Mark the pairs of records that share a rare code, in whatever notation."""
+    from neardup_solr.measures.members import is_code  # for records alone
+
     marks = np.zeros(len(pairs), np.bool_)
     for column in columns:
         if column.kind == "exact" and is_code(column.counted):
@@ -544,6 +545,8 @@ def mark_other_names(columns: Sequence[FieldColumn], pairs: Pairs, levels: Level
     a value that is near, an equal date, such as a day of birth, or two rare codes that are equal,
     such as an e-mail and a telephone. Names in two columns are known by their values, see `names`.
     """
+    from neardup_solr.measures.members import find_parts
+
     kinds = [column.kind for column in columns]
     are_texts, are_dates, are_codes = np.array(kinds) == [["text"], ["date"], ["exact"]]
     are_names = _mark_names(columns)
@@ -643,15 +646,18 @@ def _bound_states(
     If all records were of different things and their fields independent, as many pairs of different
     records as the rates of the levels say would agree as far in the same fields. The odds are those
     of what is more, by two standard deviations. A text that is nearly equal in a match by `weights`
-    is no chance, and so does not count for the rates. A name without any other value has no such
-    bound: nothing else could agree.
+    is no chance, and so does not count for the rates, nor does a rare code that is equal in one. A
+    name without any other value has no such bound: nothing else could agree.
     """
+    from neardup_solr.measures.members import is_code
+
     values = np.stack([column.numbers for column in columns], axis=1)
     _, distinct, records = np.unique(values, axis=0, return_index=True, return_inverse=True)
     if not len(pairs) or len(distinct) < 2:
         return {}
     ends = np.sort(records.reshape(-1)[pairs], axis=1).astype(np.uint32)
     once = levels[np.unique(number_pairs(ends), return_index=True)[1]]
+    odds = weights.weigh(once)
     keys, firsts, counts = np.unique(_hash_levels(once), return_index=True, return_counts=True)
     states = once[firsts]
     are_texts = [column.kind == "text" for column in columns]
@@ -662,7 +668,12 @@ def _bound_states(
     sample = np.delete(sample, near[weights.weigh(sample[near]) >= 0.0], axis=0)
     expected = np.full(len(keys), len(distinct) * (len(distinct) - 1) / 2)
     for at, column in enumerate(columns):
-        expected *= _rate_levels(column, distinct, sample[:, at])[states[:, at]]
+        rates = _rate_levels(column, distinct, sample[:, at])
+        if column.kind == "exact" and is_code(column.counted):  # equal by chance in others alone
+            top = len(LEVELS["exact"]) - 1
+            of_others = odds[once[:, at] == top] < 0.0
+            rates[top] *= max(float(of_others.mean()), RARELY) if len(of_others) else 1.0
+        expected *= rates[states[:, at]]
     more = counts - expected - 2.0 * np.sqrt(expected)
     most = np.log2(np.maximum(more, 1e-3) / np.maximum(expected, 1e-9))
     are_present = states != MISSING

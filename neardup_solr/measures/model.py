@@ -51,6 +51,7 @@ MOST_EVIDENCE = 6.0  # nats
 SHARPNESS = 0.05  # of a similarity around the threshold, within which the default is unsure
 GUESSES = (20.0, 5.0, 2.0)  # answers that all guesses count for: fewer if these are wrong
 BADLY = 0.1  # nats that an answer costs if the guesses foretell it so that fewer may count
+MARGIN = 1.0  # nats by which fewer have to foretell the answers better
 LEAST_ALIKE = 0.3  # of whole records, the floor of a model that learnt
 MOST_GUESSES = 2_000  # that are looked at on either side
 LEAST_LIKELY = 0.2  # of whole records, below which few are the same in other words
@@ -485,19 +486,21 @@ def learn(
 
     `values` (pairs, features) are those of the candidates, `guesses` (pairs,) their probabilities
     by the default; `answered` (answers,) are rows of them, and `are_same` (answers,) the answers.
-    If the guesses foretell the answers badly, each left out in turn, as many count as foretell them
-    best. Guesses about records that are compared `as_wholes` were learnt from answers, and so
-    count.
+    If the guesses foretell the answers badly, each left out in turn, they count less, if that
+    foretells them clearly better. Guesses about records that are compared `as_wholes` were learnt
+    from answers, and so count.
     """
-    fits = [_fit(values, guesses, answered, are_same, count) for count in GUESSES]
-    costs = []
-    for fit in fits:
+    best, most = None, -math.inf
+    for count in GUESSES:
+        fit = _fit(values, guesses, answered, are_same, count)
         foretold = leave_out(values[answered], are_same, fit)
-        likely = np.log(np.where(are_same, foretold, 1.0 - foretold))
-        costs.append(-float(likely.sum()) / max(len(likely), 1))
-    if as_wholes or costs[0] < BADLY:
-        return fits[0]
-    return fits[int(np.argmin(costs))]
+        likely = float(np.log(np.where(are_same, foretold, 1.0 - foretold)).sum())
+        if best is None or likely > most + MARGIN:
+            best, most = fit, likely
+        if as_wholes or likely > -BADLY * len(answered):
+            break
+    assert best is not None
+    return best
 
 
 def _fit(
