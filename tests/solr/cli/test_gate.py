@@ -65,8 +65,8 @@ def test_an_id_twice_in_a_file_is_told(run: Run, new: Path) -> None:
     new.with_name("twice.csv").write_text("\n".join(("id,text", *rows, "")))
     *_, line = run("gate", str(new.with_name("twice.csv"))).stderr.splitlines()
     assert line.startswith("1 record repeats an id")
-    rows = ("8,one two three four five six seven eight nine ten", "8,a piano tuned in spring")
-    new.with_name("once.csv").write_text("\n".join(("id,text", *rows, "")))
+    again = ("8,one two three four five six seven eight nine ten", "8,a piano tuned in spring")
+    new.with_name("once.csv").write_text("\n".join(("id,text", *again, "")))
     once = run("gate", str(new.with_name("once.csv")))
     assert "1 allowed + 0 tagged + 0 held + 1 rejected" in once.stderr
     assert "repeat" not in once.stderr

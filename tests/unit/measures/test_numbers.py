@@ -18,6 +18,11 @@ WORDS = [*PLACES.split(), *THINGS.split()]
 COUNT = 20
 
 
+def write_digit(end: str) -> Callable[[int], str]:
+    """Return what writes the end of a text, with a digit of its number."""
+    return lambda at: end.format(at % 9 + 1)
+
+
 def count_near(first: Callable[[int], str], second: Callable[[int], str], words: int = 6) -> int:
     """Count the copies that are found among pairs of texts that end in two ways."""
     draw = random.Random(1)
@@ -84,8 +89,7 @@ def test_texts_that_are_equal_but_for_names(name: Callable[[int], str]) -> None:
 @pytest.mark.parametrize("words", [3, 6])
 def test_other_numbers(first: str, second: str, words: int) -> None:
     """Texts of other amounts, versions, dates, times or sizes are no copies."""
-    ends = [lambda at, end=end: end.format(at % 9 + 1) for end in (first, second)]
-    assert count_near(*ends, words=words) == 0
+    assert count_near(write_digit(first), write_digit(second), words) == 0
 
 
 @pytest.mark.parametrize(
@@ -113,8 +117,7 @@ def test_other_numbers(first: str, second: str, words: int) -> None:
 )
 def test_the_same_numbers(first: str, second: str) -> None:
     """Texts of the same numbers in another notation are copies, as they were."""
-    ends = [lambda at, end=end: end.format(at % 9 + 1) for end in (first, second)]
-    assert count_near(*ends) == COUNT
+    assert count_near(write_digit(first), write_digit(second)) == COUNT
 
 
 def test_codes_are_no_hashes() -> None:
@@ -170,7 +173,7 @@ def test_explain_shows_whole_numbers() -> None:
     pair = next(pair for pair in nd.duplicates(rows).pairs if pair.id == "7")
     facts = nd.explain(rows, "7", "7 box").facts
     assert facts.similarity == pytest.approx(pair.similarity)
-    assert "7.5" in [row.first for row in facts.alignment]
+    assert "7.5" in [row.first for row in facts.alignment or ()]
 
 
 @pytest.mark.parametrize(("other", "least", "most"), [("{}0,{}.50", 0, 0), ("{}{}.50", 30, 120)])

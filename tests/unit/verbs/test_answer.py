@@ -273,14 +273,15 @@ ADDRESS = "http://ann:secret@host:8983/solr/answers"
 
 
 @pytest.mark.parametrize("value", [ADDRESS, "zk://host/solr", 5, None, b"a.jsonl", ["a.jsonl"]])
-def test_answers_stand_in_a_file(value: object) -> None:
+def test_answers_stand_in_a_file(value: Any) -> None:
     """What is no path is refused by the name of the argument, without its password."""
+    number: Any = 0
     for call in (
-        lambda: nd.Answers(value),  # type: ignore[arg-type]
-        lambda: nd.Answers("answers.jsonl").write(value),  # type: ignore[arg-type]
+        lambda: nd.Answers(value),
+        lambda: nd.Answers("answers.jsonl").write(value),
         lambda: nd.answer("a.csv", "1", "2", "same", answers=value),
-        lambda: nd.duplicates([], model=value or 0),
-        lambda: nd.duplicates([], remember=value or 0),
+        lambda: nd.duplicates([], model=value or number),
+        lambda: nd.duplicates([], remember=value or number),
     ):
         with pytest.raises(nd.ArgumentError, match="`") as refused:
             call()
