@@ -474,8 +474,14 @@ def match_fields(
     probabilities = np.zeros(len(pairs))
     bits = np.clip(weigh_pairs(columns, pairs[above], levels, weights), -60.0, 60.0)
     says_nothing = (levels == MISSING).all(axis=1)
-    probabilities[above] = np.where(says_nothing, 0.0, 1.0 / (1.0 + 2.0**-bits))
+    probabilities[above] = np.where(says_nothing, 0.0, to_probabilities(bits))
     return FieldMatches(probabilities=probabilities, weights=weights)
+
+
+def to_probabilities(odds: Table) -> Similarities:
+    """Convert log2 odds to probabilities, shape (pairs,)."""
+    probabilities: Similarities = 1.0 / (1.0 + 2.0**-odds)
+    return probabilities
 
 
 def weigh_pairs(
@@ -520,22 +526,10 @@ def mark_codes(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
 
     marks = np.zeros(len(pairs), np.bool_)
     for column in columns:
-        if column.kind == "exact" and is_code(column.counted):
+        if column.kind == "exact" and is_code(column):
             first, second = column.numbers[pairs].T
             marks |= (first == second) & (first != MISSING) & column.has_rare[first]
     return marks
-
-
-def mark_series(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
-    """Mark pairs of records that differ in codes, numbers or dates alone, shape (pairs,)."""
-    are_equal, have_others = np.ones(len(pairs), np.bool_), np.zeros(len(pairs), np.bool_)
-    for column in columns:
-        first, second = column.equal[pairs].T
-        if column.kind == "text":
-            are_equal &= first == second
-        else:
-            have_others |= (first != second) & (first != MISSING) & (second != MISSING)
-    return are_equal & have_others
 
 
 def mark_other_names(columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels) -> Marks:
@@ -543,7 +537,7 @@ def mark_other_names(columns: Sequence[FieldColumn], pairs: Pairs, levels: Level
 
     The first text of many values is the name. No other text differs, and nothing speaks for a slip:
     a value that is near, an equal date, such as a day of birth, or two rare codes that are equal,
-    such as an e-mail and a telephone. Names in two columns are known by their values, see `names`.
+    such as an e-mail and a telephone. For names in two parts see `members`.
     """
     from neardup_solr.measures.members import find_parts
 
@@ -669,7 +663,7 @@ def _bound_states(
     expected = np.full(len(keys), len(distinct) * (len(distinct) - 1) / 2)
     for at, column in enumerate(columns):
         rates = _rate_levels(column, distinct, sample[:, at])
-        if column.kind == "exact" and is_code(column.counted):  # equal by chance in others alone
+        if column.kind == "exact" and is_code(column):  # equal by chance in others alone
             top = len(LEVELS["exact"]) - 1
             of_others = odds[once[:, at] == top] < 0.0
             rates[top] *= max(float(of_others.mean()), RARELY) if len(of_others) else 1.0

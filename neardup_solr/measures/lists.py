@@ -18,6 +18,7 @@ import numpy as np
 from neardup_solr.measures import Pairs
 from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.columns import MISSING, FieldColumn, Marks, Numbers, Table
+from neardup_solr.measures.fields import LEAST_PROBABILITY
 
 MOST_BY_CHANCE = 4.0  # standard deviations
 ACROSS, ACROSS_AT_LEAST = 0.75, 0.55  # of the best matches: two lists for sure, or perhaps
@@ -27,6 +28,7 @@ SOUND, LACKING = 0.9, 0.5  # F1 of the fields by what is sure, recall of it
 # of their own, below the second whole records may be better, from the third on nothing is wrong.
 MOSTLY_ONCE, ONCE, EXACT = 0.7, 0.9, 0.98
 FEW = 3  # pairs within the lists that say nothing
+SERIES = 0.5  # of the best matches, from which two lists are parts of a series
 
 
 class TwoLists(NamedTuple):
@@ -52,15 +54,14 @@ class TwoLists(NamedTuple):
         return marks
 
 
-def find_lists(columns: Sequence[FieldColumn], pairs: Pairs, odds: Table) -> TwoLists | None:
+def find_lists(columns: Sequence[FieldColumn], best: Pairs) -> TwoLists | None:
     """Find the lists that most of the best matches are across, None if no parting has enough.
 
-    `odds` (pairs,) are the log2 odds that both records are the same.
+    `best` (pairs, 2) are pairs of records that match each other best, and are likely the same.
     """
-    best = pairs[mutual_best(pairs, odds) & (odds >= 0.0)].astype(np.int64)
     lists = [
         TwoLists(is_second, float((is_second[best[:, 0]] != is_second[best[:, 1]]).mean()), border)
-        for is_second, border in _part(columns, best)
+        for is_second, border in _part(columns, best.astype(np.int64))
     ]
     likely = max(lists, key=lambda each: each.across, default=None)
     least = max(ACROSS_AT_LEAST, 0.5 + MOST_BY_CHANCE / 2 / math.sqrt(max(len(best), 1)))
@@ -86,25 +87,39 @@ def _part(columns: Sequence[FieldColumn], best: Numbers) -> Iterator[tuple[Marks
 
 
 def match_lists(
-    lists: TwoLists, pairs: Pairs, odds: Table, probabilities: Table
+    lists: TwoLists, columns: Sequence[FieldColumn], pairs: Pairs, odds: Table, probabilities: Table
 ) -> tuple[Marks, bool] | None:
     """Mark the pairs that are the best matches across two lists, and tell if by their odds.
 
     Their `probabilities` by the fields are better, unless these lack what is sure by the `odds`, or
-    find much within a list. None if the source is better matched as one list.
+    find much within a list. None if the source is better matched as one list, as parts of a series
+    are, which are most alike as wholes.
     """
     is_across, by_odds = lists.mark_across(pairs), lists.mark_best(pairs, odds)
-    is_match = probabilities >= 0.5
+    are_series = _mark_series(columns, pairs[by_odds]).mean() > SERIES
+    is_match = probabilities >= LEAST_PROBABILITY
     across, within = (int(np.count_nonzero(is_match & side)) for side in (is_across, ~is_across))
     sure = by_odds & (odds >= min(SURE, float(np.median(odds[by_odds]))))
     recall = float(is_match[sure].mean())
     precision = max(0.0, 1.0 - within / max(across, 1))
     if recall < LACKING:
-        return by_odds, True
+        return None if are_series else (by_odds, True)
     if lists.across < ACROSS or precision < MOSTLY_ONCE:
         return None
     if precision >= ONCE:
         is_exact = within < max(FEW, (1.0 - EXACT) * across)
         return None if is_exact else (lists.mark_best(pairs, probabilities), False)
     is_sound = 2 * recall * precision / (recall + precision) >= SOUND
-    return None if is_sound else (by_odds, True)
+    return None if is_sound or are_series else (by_odds, True)
+
+
+def _mark_series(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
+    """Mark pairs of records that differ in codes, numbers or dates alone, shape (pairs,)."""
+    are_equal, have_others = np.ones(len(pairs), np.bool_), np.zeros(len(pairs), np.bool_)
+    for column in columns:
+        first, second = column.equal[pairs].T
+        if column.kind == "text":
+            are_equal &= first == second
+        else:
+            have_others |= (first != second) & (first != MISSING) & (second != MISSING)
+    return are_equal & have_others

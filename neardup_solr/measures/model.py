@@ -55,8 +55,7 @@ MARGIN = 1.0  # nats by which fewer have to foretell the answers better
 LEAST_ALIKE = 0.3  # of whole records, the floor of a model that learnt
 MOST_GUESSES = 2_000  # that are looked at on either side
 LEAST_LIKELY = 0.2  # of whole records, below which few are the same in other words
-SERIES = 0.5  # of the best matches, from which two lists are parts of a series
-FEWEST = 2  # answers of either kind, or that the guesses have wrong
+FEWEST, FEWEST_OF_EACH = 10, 2  # answers, of which a model can be learnt
 SHRINKAGE, INTERCEPT_SHRINKAGE = 1.0, 0.01  # of the weights towards 0
 MOST_ROUNDS, SETTLED, LONGEST_STEP = 25, 1e-4, 5.0
 VERSION = 1
@@ -232,7 +231,7 @@ class RecordMatcher:
         """
         tell(0)
         if self.model is None and self.as_wholes:
-            probabilities = 1.0 / (1.0 + 2.0 ** -self._weigh_wholes(pairs))
+            probabilities = by_fields.to_probabilities(self._weigh_wholes(pairs))
         elif self.model is None:
             probabilities = self._match_fields(pairs, tell)
         else:
@@ -275,26 +274,26 @@ class RecordMatcher:
             return probabilities
         odds = np.full(len(pairs), -by_fields.MOST_BITS)
         odds[likely] = self._wholes.weigh(pairs[likely])
-        sure = mutual_best(pairs, odds) & (odds >= SURE)
+        is_best = mutual_best(pairs, odds) & (odds >= 0.0)
+        sure = is_best & (odds >= SURE)
         self.sure = int(np.count_nonzero(sure))
         self.missed = int(np.count_nonzero(probabilities[sure] < by_fields.LEAST_PROBABILITY))
-        lists = find_lists(self.columns, pairs, odds)
+        lists = find_lists(self.columns, pairs[is_best])
         if lists is None:
             return probabilities
-        are_best, by_odds = lists.mark_best(pairs, probabilities), False
-        if self.model is None or not self.model.once:
-            matched = match_lists(lists, pairs, odds, probabilities)
+        if self.model is not None and self.model.once:
+            are_best, by_odds = lists.mark_best(pairs, probabilities), False
+        else:
+            matched = match_lists(lists, self.columns, pairs, odds, probabilities)
             if matched is None or (self.model is not None and matched[1]):
                 return probabilities
             are_best, by_odds = matched
-        if by_odds and by_fields.mark_series(self.columns, pairs[are_best]).mean() > SERIES:
-            return probabilities
         self.border = lists.border
         if by_odds:
             self.as_wholes = True
             odds = np.where(are_best, odds, np.minimum(odds, -1.0))
             self.weights = self._wholes.estimate_weights(pairs, odds)
-            probabilities = 1.0 / (1.0 + 2.0**-odds)
+            probabilities = by_fields.to_probabilities(odds)
         are_best |= by_fields.mark_same(self.columns, pairs)
         return np.where(are_best, probabilities, 0.0)
 
@@ -466,12 +465,20 @@ def make_default(measure: PairMeasure, fields: Mapping[str, FieldKind]) -> Model
 def can_learn(guesses: Similarities, are_same: NDArray[np.bool_]) -> bool:
     """Tell if answers can teach more than the guesses about their pairs, both (answers,).
 
-    There have to be some of either kind, or some of the same that the guesses call different: most
-    candidates are different for sure, so that guesses can stand for these, but not for matches.
+    `guesses` are their probabilities by the default.
     """
     same = int(np.count_nonzero(are_same))
     unexpected = int(np.count_nonzero(are_same & (guesses < 0.5)))
-    return min(same, max(len(are_same) - same, unexpected)) >= FEWEST
+    return are_telling(same, len(are_same) - same, unexpected)
+
+
+def are_telling(same: int, different: int, unexpected: int) -> bool:
+    """Tell if so many answers teach something, `unexpected` of the same below the threshold.
+
+    There have to be some of either kind, or some that are unexpected: most candidates are different
+    for sure, so that guesses can stand for these, but not for matches.
+    """
+    return min(same, max(different, unexpected)) >= FEWEST_OF_EACH
 
 
 def learn(

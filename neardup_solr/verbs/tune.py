@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 else:
     Compared = Any
 
-FEWEST = 10  # answers, below which the model decides as the default
-
 
 class Influence(NamedTuple):
     """Bits that a measure or a field adds to the odds of a match, if equal and if different.
@@ -159,7 +157,7 @@ def _train(work: Work, spill: Spill) -> Training:
     guesses = models.judge(values, default)
     fit = models.learn(values, guesses, judged_rows, are_same, as_wholes=matcher.as_wholes)
     can_learn = models.can_learn(guesses[judged_rows], are_same)
-    is_default = len(judged_rows) < FEWEST or not can_learn
+    is_default = len(judged_rows) < models.FEWEST or not can_learn
     model = replace(
         default,
         weights=default.weights if is_default else fit.weights,

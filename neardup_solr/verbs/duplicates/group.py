@@ -393,7 +393,8 @@ def find_borderline(
     is_higher = verified.similarities >= floor(min(least + records.BORDER, 1.0))
     # Documents of one side are not compared across, and a pair may be left out for a better one.
     matcher = comparison.matcher
-    has_wedges = not (work.is_across or (matcher is not None and matcher.border))
+    is_once = matcher is not None and bool(matcher.border)
+    has_wedges = not (work.is_across or is_once)
     wedges = (
         clusters.count_open_wedges(candidates, pairs, count) if has_wedges else None
         for pairs in (near, near[is_higher])
@@ -405,8 +406,8 @@ def find_borderline(
         below=verified.below,
         open=next(wedges),
         open_higher=next(wedges),
-        sure=0 if matcher is None or matcher.border else matcher.sure,
-        missed=0 if matcher is None or matcher.border else matcher.missed,
+        sure=0 if matcher is None or is_once else matcher.sure,
+        missed=0 if matcher is None or is_once else matcher.missed,
     )
 
 

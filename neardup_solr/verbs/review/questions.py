@@ -20,6 +20,7 @@ from neardup_solr.measures.model import (
     FEWEST,
     Features,
     RecordMatcher,
+    are_telling,
     can_learn,
     learn,
     make_default,
@@ -73,9 +74,8 @@ def advise(tally: Tally, threshold: float, reach: float, unexpected: int = 0) ->
     """
     *counts, left = tally
     total, most = sum(counts), max(counts)
-    if min(tally.same, max(tally.different, unexpected)) >= FEWEST or total < (
-        FEWEST_IN_ALL if left else 1
-    ):
+    is_early = total < (FEWEST if left else 1)
+    if is_early or are_telling(tally.same, tally.different, unexpected):
         return ""
     word, wider = JUDGEMENTS[counts.index(most)], min(threshold, max(2 * reach, reach + 0.2))
     lower = f"`min_similarity` {threshold / 2:.2g}"
@@ -113,7 +113,6 @@ STEP = 0.01  # within which pairs come at random
 LEASE = 600.0  # seconds for which a pair is a single reader's
 TURNS = 3  # of so many questions, the last is about a pair that is drawn at random
 MOST_CHARACTERS = 50_000_000  # of all pairs, which the model's measures compare in ten seconds
-FEWEST_IN_ALL = 10  # answers that a model needs
 
 
 class Tally(NamedTuple):
