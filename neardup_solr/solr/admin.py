@@ -20,7 +20,8 @@ from neardup_solr.solr import credentials
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.solr.metrics import SolrMetrics
-from neardup_solr.solr.query import CLAUSES
+from neardup_solr.solr.names import spell_field
+from neardup_solr.solr.query import CLAUSES, having
 from neardup_solr.solr.responses import KEEPER_AWAY
 
 CONFIGSET = "neardup"
@@ -269,7 +270,7 @@ def _met(collection: Collection, forgotten: Set[str]) -> frozenset[str]:
 
 def _first_documents(collection: Collection, fields: Sequence[str]) -> list[dict[str, Any]]:
     """Read some documents with these fields, none if Solr refuses."""
-    body = {"query": "*:*", "fields": list(fields), "limit": SAMPLE}
+    body = {"query": "*:*", "fields": list(map(spell_field, fields)), "limit": SAMPLE}
     decoded = _ask(collection, f"{collection.url}/select", body=body)
     return list(_part(decoded, "response").get("docs", []))
 
@@ -321,7 +322,7 @@ def children(collection: Collection, key: str) -> int | None:
     children. None if Solr refuses the question.
     """
     try:
-        return collection.count([f"_root_:[* TO *] AND -{{!join from=_root_ to={key} v='*:*'}}"])
+        return collection.count([f"{having('_root_')} AND -{{!join from=_root_ to={key} v='*:*'}}"])
     except SolrAnswerError:
         return None
 

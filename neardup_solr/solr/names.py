@@ -12,10 +12,12 @@ import re
 import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_letters, digits
 from typing import Any
 
 import orjson
 
+from neardup_solr.arguments import join_names
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import ALL_FIELDS, ANNOTATED, DEFAULT_SETTINGS, Settings
 
@@ -30,8 +32,9 @@ FIELD_PARAM = "field_"  # a parameter of a request whose name begins so holds th
 NUMBERS = "numbers"  # what band keys are, in the note
 NOTE = "neardup_names"  # the field that holds the names, without a prefix, of which it tells
 _PREFIX = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
+_NO_START = frozenset(".-" + digits)  # Solr takes them for a number
+_IN_NAMES = frozenset(ascii_letters + digits + "_.-*?")  # with letters of other scripts
 _KEY_BITS = 48  # of a band key; the bits above are the number of its band
-_FIELD = re.compile(r"[^\s,*?{}()\[\]:\"'$&|!]+")  # what needs no quotes in a field list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +57,9 @@ class Names:
         if not _PREFIX.fullmatch(self.prefix):
             reason = f"`prefix` cannot be {self.prefix!r}"
             raise ArgumentError(reason, "use letters, '_' and (not first) digits: nd_")
-        odd = [name for name in (self.id, *self.text) if not is_name(name)]
+        # A key is sorted by, for which Solr has no other spelling. Patterns name no field.
+        odd = [name for name in (self.id, *self.text) if not name.strip() or {*name} & {*"*?"}]
+        odd += [self.id] if spell_field(self.id) != self.id else []
         if odd:
             raise ArgumentError(f"{odd[0]!r} is not a valid field name", "check `id` and `text`")
         if not self.text or len(set(self.text)) < len(self.text):
@@ -97,7 +102,8 @@ class Names:
         """The options of `neardup init` that choose these names where others are kept."""
         texts = self.text if self.text != kept.text else ()
         prefix = f" --prefix {shlex.quote(self.prefix)}" if self.prefix != kept.prefix else ""
-        return "".join(f" --text-field {shlex.quote(name)}" for name in texts) + prefix
+        typed = (shlex.quote(join_names([name])) for name in texts)
+        return "".join(f" --text-field {name}" for name in typed) + prefix
 
     def advise(self, fields: Container[str], place: str) -> str:
         """Say what adds our fields to a schema that has these, by the options of a command."""
@@ -199,7 +205,7 @@ class Names:
         """A JSON request with logical names in `fields`, `sort` and `params`, as Solr gets it."""
         made = dict(request)
         if "fields" in made:
-            made["fields"] = self.fields(made["fields"])
+            made["fields"] = list(map(spell_field, self.fields(made["fields"])))
         if "sort" in made:
             clauses = (clause.split(" ", 1) for clause in made["sort"].split(","))
             made["sort"] = ",".join(f"{self.of(name)} {way}" for name, way in clauses)
@@ -221,9 +227,19 @@ class Names:
         return "\n".join(parts) if parts else None
 
 
-def is_name(name: str) -> bool:
-    """Return True if a field list can hold that name."""
-    return _FIELD.fullmatch(name) is not None
+def spell_field(name: str) -> str:
+    """Spell a name for a list of fields, in which Solr takes most signs for syntax.
+
+    Those become wildcards, which stand for 16 bits each. A pattern stays.
+    """
+    start = "?" if name[:1] in _NO_START else name[:1]
+    return "".join(map(_spell_sign, start + name[1:]))
+
+
+def _spell_sign(sign: str) -> str:
+    if sign in _IN_NAMES or (sign < "\U00010000" and sign.isalpha()):
+        return sign
+    return "?" if sign < "\U00010000" else "??"
 
 
 def _term_of(number: int) -> str:

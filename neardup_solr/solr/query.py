@@ -12,6 +12,7 @@ names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -35,6 +36,7 @@ _SETTINGS_COUNTED = {
     "these": f"{{!term f=${_SETTINGS} v=$settings}}",
     "any": f"{{!lucene df=${_SETTINGS} v='[* TO *]'}}",
 }
+_WORDS = frozenset({"AND", "OR", "NOT", "TO"})  # of Solr's syntax
 _LEADERS = {"shards.preference": "replica.leader:true", "shortCircuit": "false"}
 
 Request = dict[str, Any]
@@ -121,6 +123,17 @@ def ids_in(request: Request) -> list[str] | None:
     if params.get(_ID) is not None and query == _OF_VALUES.format(_ID):
         return list(params["any"].split(params["separator"]))
     return None
+
+
+def having(*fields: str) -> str:
+    """Make a query for the documents that have a value in any of these fields."""
+    return " OR ".join(f"{_escape(name)}:[* TO *]" for name in fields)
+
+
+def _escape(name: str) -> str:
+    """Write the name of a field so that nothing in it is syntax."""
+    escaped = re.sub(r"(\W)", r"\\\1", name)
+    return f"\\{escaped}" if name in _WORDS else escaped
 
 
 def of_leaders(request: Request) -> Request:

@@ -19,7 +19,8 @@ import orjson
 from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError, SolrUnauthorized
 from neardup_solr.files import solr_config
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import BANDS, ID, NOTE, OWN, SETTINGS, Names
+from neardup_solr.solr.names import BANDS, ID, NOTE, OWN, SETTINGS, Names, spell_field
+from neardup_solr.solr.query import having
 from neardup_solr.solr.responses import require_rows
 from neardup_solr.text.normalize import is_unspaced
 
@@ -118,6 +119,11 @@ class Schema:
             return self.fields[name]
         matching = (field for field in self.dynamic if fnmatchcase(name, field.name))
         return max(matching, key=lambda field: len(field.name), default=None)
+
+    def can_export(self, name: str) -> bool:
+        """Return True if /export can read a field and its list of fields can hold the name."""
+        field = self.field(name)
+        return field is not None and field.is_exported and spell_field(name) == name
 
     def lost(self, used: Iterable[str]) -> dict[str, str]:
         """The used fields that an atomic update would lose, each with the reason."""
@@ -224,18 +230,14 @@ def require_exported(collection: Collection, names: Iterable[str]) -> None:
     """Refuse fields that /export cannot read, or that are missing, by SchemaError."""
     schema, logical = read_schema(collection), collection.names
 
-    def is_exported(name: str) -> bool:
-        fields = map(schema.field, logical.fields([name]))
-        return all(field is not None and field.is_exported for field in fields)
-
-    lost = [name for name in names if not is_exported(name)]
+    lost = [name for name in names if not all(map(schema.can_export, logical.fields([name])))]
     if any(name in OWN and schema.field(logical.of(name)) is None for name in lost):
         add = logical.advise(schema.fields, collection.place)
         raise SchemaError(collection.url, logical.fields(lost), next_step=add)
     if lost:
         ours = {logical.of(name): name for name in (ID, *OWN)}
         fields = [*schema.fields.values(), *schema.dynamic]
-        usable = [field.name for field in fields if field.is_exported]
+        usable = [field.name for field in fields if schema.can_export(field.name)]
         read = [ours.get(name, name) for name in usable if name not in INTERNAL]
         reason = f"Solr's export cannot read {', '.join(lost)} (missing, or no docValues)"
         step = f"name only fields that it can read: {', '.join(read)}"
@@ -253,7 +255,7 @@ def require_kept(collection: Collection, names: Iterable[str], next_step: str) -
             reason = f"no document has a value in {name}"
             if not field.is_kept:
                 reason = f"the field {name!r} is not stored and has no usable docValues"
-            elif collection.count([f"{place}:[* TO *]"]):
+            elif collection.count([having(place)]):
                 continue
         raise SettingsError(reason, next_step)
 
@@ -365,7 +367,7 @@ def definitions(fields: Sequence[Field]) -> list[dict[str, Any]]:
 
 def roots_only(schema: Schema) -> list[str]:
     """Filters that leave out nested documents: an update of their parent includes them."""
-    return [f"-{NEST_PATH}:[* TO *]"] if NEST_PATH in schema.fields else []
+    return [f"-{having(NEST_PATH)}"] if NEST_PATH in schema.fields else []
 
 
 def with_text(collection: Collection, schema: Schema) -> list[str]:
@@ -373,7 +375,7 @@ def with_text(collection: Collection, schema: Schema) -> list[str]:
     fields = [schema.field(name) for name in collection.names.text]
     if not all(field is not None and (field.indexed or field.doc_values) for field in fields):
         return []
-    return [" OR ".join(f"{name}:[* TO *]" for name in collection.names.text)]
+    return [having(*collection.names.text)]
 
 
 def count_unsigned(collection: Collection, schema: Schema, fq: Sequence[str] = ()) -> int:
@@ -381,7 +383,7 @@ def count_unsigned(collection: Collection, schema: Schema, fq: Sequence[str] = (
 
     Only those that match `fq` are counted.
     """
-    without = f"-{collection.names.of(SETTINGS)}:[* TO *]"
+    without = f"-{having(collection.names.of(SETTINGS))}"
     return collection.count([*roots_only(schema), without, *with_text(collection, schema), *fq])
 
 

@@ -35,6 +35,7 @@ from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import require_single
 from neardup_solr.solr.names import OWN, TEXT
+from neardup_solr.solr.query import having
 from neardup_solr.solr.responses import Sent
 from neardup_solr.solr.update import settle
 from neardup_solr.sources import DIGEST, Reading, SourceLike, bytes_of, identity, reading_of
@@ -760,11 +761,10 @@ class ColumnsToKeep:
             self._names = _columns(self._collection, [*ids[:LOOKED_AT], *some])
         # What every new document brings, such as nd.Document(kept=...), is not lost.
         brought = set.intersection(*(set(document.kept) for document in documents))
-        if lost := sorted(self._names - self._ours - brought):
-            having = {name: f"{name}:[* TO *]" for name in lost}
-            if count := self._collection.count([" OR ".join(having.values())], ids=ids):
-                lost = [name for name in lost if self._collection.count([having[name]], ids=ids)]
-                raise _loss(self._collection, count, lost)
+        lost = sorted(self._names - self._ours - brought)
+        if lost and (count := self._collection.count([having(*lost)], ids=ids)):
+            lost = [name for name in lost if self._collection.count([having(name)], ids=ids)]
+            raise _loss(self._collection, count, lost)
 
 
 def _columns(collection: Collection, ids: Sequence[str]) -> set[str]:

@@ -14,6 +14,7 @@ from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
+from neardup_solr.solr.query import having
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs import lint
 from neardup_solr.verbs.lint import chosen, clash, require_texts
@@ -175,8 +176,8 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
         return planned
     if not dry_run:
         collection.commit()  # what is not seen yet has values, too
-    any_value = " OR ".join(f"{name}:[* TO *]" for name in ours if name != NOTE)
-    if count := collection.count([any_value]) if any_value else 0:
+    fields = [name for name in ours if name != NOTE]
+    if count := collection.count([having(*fields)]) if fields else 0:
         reason = f"{counted(count, 'document')} {'has' if count == 1 else 'have'} values"
         step = f"remove the values first: neardup strip {collection.place}"
         raise SettingsError(f"{reason} in neardup fields", step)
@@ -223,7 +224,7 @@ def _require_free(collection: Collection, existing: Schema, names: Names) -> Non
     used = admin.used_fields(collection)
     if used is None:
         shared = wanted.keys() & existing.fields.keys()
-        used = frozenset(name for name in shared if collection.count([f"{name}:[* TO *]"]))
+        used = frozenset(name for name in shared if collection.count([having(name)]))
     for name, needed in wanted.items():
         if problem := clash(name, needed, existing, names, used):
             raise SettingsError(f"the field {name!r} already exists: {problem}", remedy)

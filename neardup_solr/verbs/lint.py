@@ -23,15 +23,15 @@ from neardup_solr.solr import admin, schema
 from neardup_solr.solr.admin import REBUILDS, Health, health, version_numbers
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import NAME_ONE, SEVERAL, SolrCluster
-from neardup_solr.solr.names import BANDS, ID, OWN, PLAIN, SETTINGS, TEXT, Names, is_name
+from neardup_solr.solr.names import BANDS, ID, OWN, PLAIN, SETTINGS, TEXT, Names
 from neardup_solr.solr.names import NOTE as NOTE_TYPE
-from neardup_solr.solr.query import CLAUSES
+from neardup_solr.solr.query import CLAUSES, having
 from neardup_solr.solr.schema import INTERNAL, Field, Schema
 from neardup_solr.text.normalize import is_unspaced
 from neardup_solr.verbs.losses import AGAIN, LossCheck
 
 DANGER, WARNING, NOTE = "danger", "warning", "note"
-PLACED = "_nest_path_:*"
+PLACED = having("_nest_path_")
 LOOKED_AT = 100  # documents whose fields stand for those of all, if Solr does not tell
 NATIVE = "content_native"  # MinHashes by Solr, if configured (docs/interoperability.md)
 _TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
@@ -412,7 +412,7 @@ def likely_texts(schema: Schema, names: Names, used: Iterable[str]) -> list[str]
         name
         for name, each in fields.items()
         if each is not None and each.is_kept and each.kind.endswith("TextField")
-        and name not in ours and not any(schema.sources(name, used)) and is_name(name)
+        and name not in ours and not any(schema.sources(name, used))
     ]  # fmt: skip
 
 
@@ -668,7 +668,7 @@ def _diagnose(collection: Collection, sample: int) -> Diagnosis:
 def _draw_sample(collection: Collection, size: int) -> Sampled:
     import mmh3
 
-    ids = collection.ids([f"{collection.names.of(SETTINGS)}:[* TO *]"])
+    ids = collection.ids([having(collection.names.of(SETTINGS))])
     drawn = heapq.nsmallest(size, ids, key=mmh3.hash)
     sampled, parsed = Sampled(), dict[str, Settings]()
     for row in collection.stored(drawn, [TEXT, *OWN]):

@@ -22,7 +22,7 @@ from typing import Any
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.solr import admin, query, schema
 from neardup_solr.solr.collection import DOCS, Collection, ask_by_halves
-from neardup_solr.solr.names import ID, VERSION, Names, is_name
+from neardup_solr.solr.names import ID, VERSION, Names
 from neardup_solr.solr.schema import INTERNAL, NEST_PATH, Copy, Field, Schema
 from neardup_solr.solr.update import Order
 
@@ -37,7 +37,6 @@ _SINGLE = frozenset({"FloatPointField", "TrieFloatField"})
 _NUMBERS = _WHOLE | _SINGLE | {"DoublePointField", "TrieDoubleField"}
 _DATES = frozenset({"DatePointField", "TrieDateField"})
 _JAVA_DATE = "%a %b %d %H:%M:%S UTC %Y"
-_WORDS = ("AND", "OR", "NOT", "TO")  # of Solr's syntax
 AGAIN = "index these documents again without it"
 _ONLY_COPIED = "a value in this field without a source of the copy, so an update would lose it"
 _NO_COPY = "a value in this field that is not a copy, so an update would lose or change it"
@@ -82,8 +81,7 @@ class _Plan:
         """The fields to read of each document."""
         copied = (name for each in self.targets for name in (each.field.name, *each.sources))
         names = {*self.unknown, *self.defaults, *copied}
-        are_named = len(names) <= MOST_FIELDS and all(map(is_name, names))
-        return sorted(names) if are_named else ["*"]
+        return sorted(names) if len(names) <= MOST_FIELDS else ["*"]
 
 
 @dataclass(slots=True)
@@ -133,7 +131,7 @@ class LossCheck:
             if each is None or each.is_kept:
                 rows = [row for row in self._read(ids, [name]) if row.get(name) is not None]
             else:
-                rows = self._read(ids, [], _having(name))
+                rows = self._read(ids, [], query.having(name))
             self._refuse(name, rows, "a value in this field, which would be replaced", step)
         if plan.has_families:
             self._refuse(
@@ -180,7 +178,7 @@ class LossCheck:
 
     def _count_having(self, name: str) -> int | None:
         try:
-            return int(self._ask({"query": _having(name), "limit": 0})["response"]["numFound"])
+            return int(self._ask({"query": query.having(name), "limit": 0})["response"]["numFound"])
         except SolrAnswerError as error:
             if error.status != 400:
                 raise
@@ -220,7 +218,7 @@ class LossCheck:
         key = self.collection.names.id
         ids, suspects = [self._id(row) for row in rows], list[Row]()
         has_place = NEST_PATH in plan.schema.fields
-        unplaced = f"-{NEST_PATH}:[* TO *]" if has_place else "*:*"
+        unplaced = f"-{query.having(NEST_PATH)}" if has_place else "*:*"
         children = self._read_children(ids, [NEST_PATH, *plan.shown] if has_place else plan.shown)
         suspects += [row for row in children if not row.get(NEST_PATH)]
         # Those that are children of others, or in a family whose members are all of this batch.
@@ -233,7 +231,7 @@ class LossCheck:
             request = {"query": f"{{!term f={ROOT} v=$root}}", "limit": 2, "fields": [key]}
             request["filter"] = [f"{{!lucene cache=false}}{unplaced}"]  # named children are safe
             family = self._ask(request | {"params": {"root": self._id(row)}})["response"]
-            having = self._read([self._id(row)], [], f"{ROOT}:[* TO *] AND {unplaced}")
+            having = self._read([self._id(row)], [], f"{query.having(ROOT)} AND {unplaced}")
             if having and [self._id(each) for each in family["docs"]] != [self._id(row)]:
                 suspects.append(row)
         reason = "a parent or children without _nest_path_, so an update would delete children"
@@ -304,12 +302,6 @@ def _count(facets: Mapping[str, Any], name: str) -> int:
     return int(found.get("count", 0)) if isinstance(found, dict) else 0
 
 
-def _having(name: str) -> str:
-    """Make a query for the documents that have any value in a field."""
-    escaped = re.sub(r"(\W)", r"\\\1", name)
-    return f"\\{escaped}:[* TO *]" if name in _WORDS else f"{escaped}:[* TO *]"
-
-
 def _is_in_place(plan: _Plan, order: Order) -> bool:
     """Return True if Solr changes a document in place.
 
@@ -352,7 +344,7 @@ def _make_plan(
         name for name, each in fields.fields.items() if _has_default(each) and name not in ours
     ]
     searched = [name for name in given if can_search(name)]
-    dangers += [_Danger(name, f"*:* AND -{_having(name)}", _LACKS, _GIVE) for name in searched]
+    dangers += [_Danger(name, f"*:* AND -{query.having(name)}", _LACKS, _GIVE) for name in searched]
     root = fields.fields.get(ROOT)
     return _Plan(
         schema=fields,
@@ -368,7 +360,7 @@ def _make_plan(
 
 def _query_lost(name: str, can_search: Callable[[str], bool]) -> str:
     """Make a query for the documents with a field, or for all if Solr cannot search for it."""
-    return _having(name) if can_search(name) else "*:*"
+    return query.having(name) if can_search(name) else "*:*"
 
 
 def _of_lost(why: str) -> str:
@@ -389,7 +381,7 @@ def _query_hidden(
     has_key = fields.key in sources
     if has_key or len(sources) > MOST_SOURCES or not all(map(can_search, [name, *sources])):
         return ""
-    return " AND ".join([_having(name), *(f"-{_having(source)}" for source in sources)])
+    return " AND ".join([query.having(name), *(f"-{query.having(source)}" for source in sources)])
 
 
 def _has_default(each: Field) -> bool:

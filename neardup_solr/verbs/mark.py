@@ -16,6 +16,7 @@ from neardup_solr.records import Cluster
 from neardup_solr.solr import schema, update
 from neardup_solr.solr.collection import Collection, waiting
 from neardup_solr.solr.names import MARKS, SETTINGS, VERSION
+from neardup_solr.solr.query import having
 from neardup_solr.solr.update import Order, settle
 from neardup_solr.verbs.duplicates import Duplicates
 from neardup_solr.verbs.lint import own_fields
@@ -256,13 +257,13 @@ def _marks(
     collection: Collection, wanted: Iterable[str], filters: Sequence[str]
 ) -> dict[str, Mark]:
     """Read the marks of these documents, if they exist, and of all others that match."""
-    having = [_any_mark(collection), *filters]
+    marked_by = [_any_mark(collection), *filters]
     key = schema.read_schema(collection).field(collection.names.id)
     if key is not None and key.is_exported:
-        exported = collection.exported(["id", *MARKS], filters=having)
+        exported = collection.exported(["id", *MARKS], filters=marked_by)
         marked = {row["id"]: _mark_of(row) for block in exported for row in block}
     else:
-        ids = list(collection.ids(having))
+        ids = list(collection.ids(marked_by))
         marked = {row["id"]: _mark_of(row) for row in collection.stored(ids, MARKS)}
     others = collection.stored([id for id in wanted if id not in marked], MARKS)
     return {row["id"]: _mark_of(row) for row in others} | marked
@@ -270,7 +271,7 @@ def _marks(
 
 def _any_mark(collection: Collection) -> str:
     """Make a filter for documents that have a mark."""
-    return " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in MARKS)
+    return having(*map(collection.names.of, MARKS))
 
 
 def _mark_of(row: Mapping[str, Any]) -> Mark:

@@ -36,6 +36,7 @@ from neardup_solr.solr.names import (
     Names,
     require_name,
 )
+from neardup_solr.solr.query import having
 from neardup_solr.solr.schema import roots_only
 from neardup_solr.solr.update import Order, orders
 from neardup_solr.text import normalize
@@ -146,7 +147,7 @@ def annotate(
         make_orders = partial(task.make_orders, names=collection.names)
         failures, on_progress = Failures(on_error), on_progress or ignore
         run = Rewrite(collection, "annotating", READ, make_orders, pace, failures, on_progress)
-        missing = [f"-{collection.names.of(SETTINGS)}:[* TO *]"] if which == "missing" else []
+        missing = [f"-{having(collection.names.of(SETTINGS))}"] if which == "missing" else []
         filters = [*listed(query), *missing, *roots_only(safe)]
         marks = dict[str, int]()
         if follow:
@@ -361,14 +362,13 @@ def strip(
         nothing = dict.fromkeys(map(collection.names.of, ours))
 
         def make_orders(stored: list[Row], again: bool) -> list[Order]:
-            having = (row for row in stored if not row.keys().isdisjoint(read))
-            return [Order(row["id"], row[VERSION], nothing) for row in having]
+            annotated = (row for row in stored if not row.keys().isdisjoint(read))
+            return [Order(row["id"], row[VERSION], nothing) for row in annotated]
 
         failures, on_progress = Failures(on_error), on_progress or ignore
         fields = [*read, VERSION]
         run = Rewrite(collection, "stripping", fields, make_orders, pace, failures, on_progress)
-        any_of = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in read)
-        run.run([*listed(query), any_of])
+        run.run([*listed(query), having(*map(collection.names.of, read))])
         return StripSummary(stripped=run.read - run.gone - run.failures.count, **run.end())
 
 
@@ -411,7 +411,7 @@ def reband(
         names, read = collection.names, ["signature", SETTINGS, VERSION]
         run, field = Rewrite(collection, "rebanding", read, make_orders), names.of(SETTINGS)
         run.on_progress = on_progress or ignore
-        run.run([f"{field}:[* TO *]", f'-{field}:"{settings.fingerprint}"'])
+        run.run([having(field), f'-{field}:"{settings.fingerprint}"'])
         if run.failures.count:
             reason = f"some updates failed: {run.failures.first[-1].reason}"
             raise SolrAnswerError(collection.url, 200, reason, "run this again")

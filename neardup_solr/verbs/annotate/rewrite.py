@@ -71,7 +71,7 @@ _FORMING = frozenset(
 # A node of a SolrCloud that passes a document on says by this that processors before the
 # distributing processor are done with it.
 _FORMED = {"update.distrib": "NONE"}
-_NESTED = f"{NEST_PATH}:[* TO *]"
+_NESTED = query.having(NEST_PATH)
 _REMEMBERED = 10_000  # sets of fields: documents have few, or any is used once
 _ALONE = (f"-{_NESTED}", f"-{{!parent which='*:* -{_NESTED}' v='{_NESTED}'}}")  # no family
 
@@ -549,7 +549,7 @@ class Follower:
                 self._check()
                 self._begin()
             elif not self._has_work():
-                lacking = f"-{collection.names.of(SETTINGS)}:[* TO *]"
+                lacking = f"-{query.having(collection.names.of(SETTINGS))}"
                 self._sweep = self._look_through([lacking, *with_text(collection, self.schema)])
 
     def _check(self) -> None:

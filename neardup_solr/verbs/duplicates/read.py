@@ -792,12 +792,13 @@ def _require_readable(collection: Collection, schema: Schema, name: str, argumen
 
     Raises SettingsError if there is no such field, or its values cannot be read.
     """
-    field = schema.field(collection.names.of(name))
-    if field is None or not (field.is_exported or field.is_kept):
+    place = collection.names.of(name)
+    field, is_exported = schema.field(place), schema.can_export(place)
+    if field is None or not (is_exported or field.is_kept):
         lacks = f"the field {name!r} is not stored and has no docValues"
         missing = f"the collection {collection.name!r} has no field {name!r}"
         raise SettingsError(lacks if field else missing, f"name a different field in `{argument}`")
-    return field.is_exported
+    return is_exported
 
 
 def _read_texts(collection: Collection, ids: Sequence[str]) -> list[str | None]:

@@ -113,11 +113,18 @@ def test_prefixes_that_cannot_be(prefix: str) -> None:
         Names(prefix=prefix)
 
 
-@pytest.mark.parametrize("text", [("a b",), ("a,b",), ("",), ("*_t",), ("a", "a"), ()])
+@pytest.mark.parametrize("text", [("a", " "), ("",), ("*_t",), ("a?",), ("a", "a"), ()])
 def test_text_fields_that_cannot_be(text: tuple[str, ...]) -> None:
-    """A list of fields must come out as it was meant."""
+    """No name, a pattern, or the same name twice."""
     with pytest.raises(ArgumentError):
         Names(text=text)
+
+
+@pytest.mark.parametrize("key", ["a b", "a,b", "", "1st", "-id", "a:b", "id?", "*", "🙂"])
+def test_keys_that_cannot_be(key: str) -> None:
+    """Documents are sorted by it."""
+    with pytest.raises(ArgumentError):
+        Names(id=key)
 
 
 @pytest.mark.parametrize("names", [{"text": ("signature",)}, {"id": "md5_hash"}])
