@@ -97,7 +97,7 @@ def test_a_gate_decides_by_a_model_of_such_fields(
     assert nd.explain(solr, first, second, model=model).verdict != "found"
 
 
-def test_texts_lie_in_fields_of_such_names() -> None:
+def test_texts_lie_in_fields_of_such_names(home: Path) -> None:
     """They are checked, annotated, found, and stripped."""
     made = "".join(f'<field name={quoteattr(name)} type="text" stored="true"/>' for name in NAMES)
     names = [name for name in NAMES if "*" not in name]
