@@ -125,16 +125,21 @@ NAMES = {"text", "keep", "fields", "same", "allow_host"}
 def split_names(typed: Iterable[str]) -> tuple[str, ...]:
     """Split names that were given one by one, or as a line of CSV: those with a comma in quotes.
 
-    Raises ArgumentError if a quote has no end.
+    Raises ArgumentError if a quote has no end, or if there is no name in one, such as a variable
+    of the shell that is not set.
     """
     import csv
 
-    try:
-        rows = [row for each in typed for row in csv.reader([each], strict=True)]
-    except csv.Error:
-        why, step = "names with commas or quotes must be written as in CSV", '"Surname, name",city'
-        raise ArgumentError(why, f"for example '{step}'") from None
-    return tuple(name.strip() for row in rows for name in row if name.strip())
+    names: list[str] = []
+    for each in typed:
+        try:
+            cells = [cell.strip() for row in csv.reader([each], strict=True) for cell in row]
+        except csv.Error:
+            why = "names with commas or quotes must be written as in CSV"
+            raise ArgumentError(why, "for example '\"Surname, name\",city'") from None
+        require(any(cells), f"{each!r} is no name", "omit it, or give a name")
+        names += filter(None, cells)
+    return tuple(names)
 
 
 def join_names(names: Iterable[str]) -> str:
@@ -377,14 +382,16 @@ def _names(hint: Any) -> tuple[str, ...]:
 
 def _fits(value: object, hint: Any) -> bool:
     if isinstance(value, str) and "Path" in _names(hint):
-        # Names of files may hold bytes that are not text.
-        return "\0" not in value and not _is_address(value, hint)
+        return is_path(value)  # which may hold bytes that are not text
     return any(_is_of(value, get_origin(kind) or kind, get_args(kind)) for kind in _kinds(hint))
 
 
-def _is_address(value: str, hint: Any) -> bool:
-    """Tell whether a value is an address, where a file is meant."""
-    return "://" in value and {*_names(hint)} <= {"str", "Path", "NoneType"}
+def is_path(typed: str) -> bool:
+    """Return True if a text can be the path of a file: it is neither empty nor an address.
+
+    A `Path` of these would be the current folder, or lack a slash.
+    """
+    return bool(typed) and "://" not in typed and "\0" not in typed
 
 
 def _is_of(value: Any, kind: Any, args: Sequence[Any]) -> bool:
@@ -453,8 +460,8 @@ def _refuse(name: str, value: object, hint: Any) -> ArgumentError:
     wrong: object = value
     if inner is not None and _is_several(value):
         wrong = next((item for item in value if not _fits(item, inner)), value)
-    if isinstance(value, str) and _is_address(value, hint):
-        return ArgumentError(f"`{name}` cannot be {without_password(value)!r}", "name a file")
+    if isinstance(value, str) and "Path" in _names(hint):
+        return ArgumentError(f"`{name}` cannot be {without_password(value)!r}", "give a path")
     choices = [get_args(kind) for kind in (*kinds, *_kinds(inner)) if get_origin(kind) is Literal]
     if choices and isinstance(wrong, str):
         return refuse_choice(name, wrong, list(dict.fromkeys(chain.from_iterable(choices))))

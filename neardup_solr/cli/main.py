@@ -173,9 +173,9 @@ def parser() -> click.Group:
     version = "Print the version and exit."
     click.version_option(nd.__version__, message="%(version)s", help=version)(made)
     for flag, text in VARIABLES.values():
-        metavar = None if flag == "--plain-http" else "FILE"
-        help = f"{text} (before the command)."
-        made.params.append(click.Option([flag], metavar=metavar, is_flag=not metavar, help=help))
+        is_file = flag != "--plain-http"
+        kind = {"type": options.FilePath(), "metavar": "FILE"} if is_file else {"is_flag": True}
+        made.params.append(click.Option([flag], help=f"{text} (before the command).", **kind))
     made.params.append(options.QUIET)
     return made
 

@@ -29,6 +29,7 @@ import neardup_solr as nd
 from neardup_solr import arguments
 from neardup_solr.arguments import (
     DIALECT,
+    is_path,
     join_names,
     nearest,
     read_words,
@@ -38,7 +39,7 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import REFUSED
-from neardup_solr.errors import CoreMissing, NeardupError, without_password
+from neardup_solr.errors import ArgumentError, CoreMissing, NeardupError, without_password
 from neardup_solr.settings import Settings, require_possible
 
 if TYPE_CHECKING:
@@ -428,12 +429,12 @@ class ChoiceType(click.Choice[str]):
 
 
 class FilePath(click.Path):
-    """A file, which an address is not."""
+    """A file, which nothing and an address are not."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Make the path, or refuse an address, of which a path would drop a slash."""
-        if isinstance(value, str) and "://" in value:
-            self.fail(f"{without_password(value)!r} is an address; name a file", param, ctx)
+        """Make the path, or refuse the text."""
+        if isinstance(value, str) and not is_path(value):
+            self.fail(f"it cannot be {without_password(value)!r}; give a path", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -580,9 +581,12 @@ def _make_parameter(key: str, argument: Parameter) -> click.Parameter:
     def read(ctx: click.Context, param: click.Parameter, typed: Any) -> Any:
         if argument.name == "source":
             return list(typed) or None
-        if is_several:
-            return (split_names(typed) if metavar in PARTED else typed) or default
-        return typed
+        if metavar in PARTED and (is_several or typed == ""):
+            try:
+                typed = split_names(typed if is_several else [typed])
+            except ArgumentError as error:
+                raise click.BadParameter(str(error), ctx, param) from None
+        return (typed or default) if is_several else typed
 
     attributes: dict[str, Any] = {"callback": read, "type": kind, "required": is_required}
     if heading == ARGUMENTS:

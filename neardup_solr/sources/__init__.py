@@ -668,9 +668,8 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
     if not isinstance(path, str | os.PathLike):
         problem = f"`path` cannot be {describe(path)}"
         raise ArgumentError(problem, "give the path of a file of pairs")
-    path = Path(path)
     format, names, lines = _read_lines(path, PAIR)
-    places = [0, 1]
+    path, places = Path(path), [0, 1]
     if set(PAIR) <= set(names):
         places = [names.index(name) for name in PAIR]
     elif format != "parquet":
@@ -686,7 +685,7 @@ def read_columns(path: str | Path) -> dict[str, list[Any]]:
 
     Raises SourceError if the file cannot be read.
     """
-    format, names, lines = _read_lines(Path(path))
+    format, names, lines = _read_lines(path)
     missing = None if format in ("jsonl", "parquet") else ""
     columns = {
         name: [cells[at] if at < len(cells) else missing for _, cells in lines]
@@ -695,12 +694,14 @@ def read_columns(path: str | Path) -> dict[str, list[Any]]:
     return columns if set(PAIR) <= columns.keys() else {}
 
 
-def _read_lines(path: Path, keys: Sequence[str] | None = None) -> tuple[str, list[str], list[Line]]:
+def _read_lines(
+    path: Named, keys: Sequence[str] | None = None
+) -> tuple[str, list[str], list[Line]]:
     """Read a file: its format, the names of its columns, or its first line, and the others.
 
     Only these `keys` of JSON are read, else all.
     """
-    format = PAIR_FORMATS.get(path.suffix.lower(), "tsv")
+    format = PAIR_FORMATS.get(Path(path).suffix.lower(), "tsv")
     if format == "jsonl" and size_hint(path) == 0:
         return format, [*PAIR], []
     reading = Reading(id=PAIR[0], text=PAIR[1:], source_format=format)
@@ -725,7 +726,7 @@ def _read_lines(path: Path, keys: Sequence[str] | None = None) -> tuple[str, lis
             raise
         reason = "is not UTF-8 text, so it cannot be a file of pairs"
         step = "give a TSV, CSV, JSONL, Parquet or .xlsx file; in a spreadsheet, save CSV as UTF-8"
-        if name := rows.guess_encoding(path.read_bytes()[: rows.SAMPLE]):
+        if name := rows.guess_encoding(Path(path).read_bytes()[: rows.SAMPLE]):
             step = f"it appears to be {name}: save it as UTF-8"
         raise SourceError(str(path), reason, step) from None
 

@@ -101,6 +101,7 @@ class Training:
                 influences.append(Influence(name, equal, different))
         return sorted(influences, key=lambda each: -abs(each.equal - each.different))
 
+    @checked
     def write(self, path: str | Path) -> None:
         """Write the model to a JSON file, to pass as `model` to functions such as `duplicates`.
 

@@ -61,7 +61,8 @@ VALUES: list[tuple[object, set[str]]] = [
     (None, {"None"}), (True, {"bool"}), (5, {"int", "float"}), (np.int64(5), {"int", "float"}),
     (1.5, {"float"}), (np.float32(0.5), {"float"}), (math.nan, set()), (math.inf, set()),
     (-math.inf, set()), (10**400, set()), (2**63 - 1, {"int", "float"}), (2**63, set()),
-    (-(2**63), set()), ("many", {"str", "Path"}), ("5", {"str", "Path"}), ("", {"str", "Path"}),
+    (-(2**63), set()), ("many", {"str", "Path"}), ("5", {"str", "Path"}), ("", {"str"}),
+    (ADDRESS, {"str"}),
     ("\ud800", {"Path"}), ("a\0", {"str"}), (b"x", set()), (object(), set()),
     (object, {"function"}), ([], {"str...", "choice...", "tuple...", "Cluster..."}),
     (["one"], {"str..."}), (("one", "two"), {"str..."}), ([5], {"int..."}), (["one", None], set()),
@@ -147,6 +148,29 @@ def test_a_value_of_a_wrong_kind(name: str) -> None:
             assert "give another" not in line, line
             tried += 1
     assert tried > 25
+
+
+@pytest.mark.parametrize("path", ["", ADDRESS])
+def test_no_result_is_written_without_a_file(path: str) -> None:
+    """An empty name would be that of the current folder."""
+    found = nd.duplicates(DOCUMENTS)
+    judged = nd.evaluate([("1", "2")], found)
+    writers: list[Callable[..., object]] = [
+        nd.Answers("a").write,
+        found.write,
+        found.write_unique,
+        judged.write,
+    ]
+    for write in writers:
+        with pytest.raises(nd.ArgumentError):
+            write(path)
+    with pytest.raises(nd.ArgumentError):
+        found.write_unique("kept.csv", removed=path)
+    with pytest.raises(nd.ArgumentError):
+        found.write_unique("kept.csv", rejected=path)
+    for known, result in (([("1", "2")], path), (path, found)):
+        with pytest.raises(nd.NeardupError):
+            nd.evaluate(known, result)
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -26,6 +26,7 @@ from neardup_solr.cli.options import arguments_of, connect
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs import duplicates
+from tests.command import neardup
 from website.commands import commands
 
 GONE = {
@@ -418,7 +419,7 @@ def test_a_column_name_may_have_a_comma(typed: list[str], names: tuple[str, ...]
 
 def test_a_quote_without_its_end_is_refused(asked: list[str]) -> None:
     """With an example of how names are quoted."""
-    with pytest.raises(nd.ArgumentError, match="written as in CSV; for example"):
+    with pytest.raises(click.UsageError, match="written as in CSV; for example"):
         parser().main(["index", "a.txt", "--text-field", '"a,b'], standalone_mode=False)
 
 
@@ -481,6 +482,26 @@ def test_words_of_other_tools(words: str, step: str) -> None:
     ran = CliRunner().invoke(parser(), words.split(), prog_name="neardup")
     assert ran.exit_code == 2
     assert ran.stderr.rstrip().splitlines()[-1].count(step) == 1, ran.stderr
+
+
+@pytest.mark.parametrize("words", commands())
+def test_no_file_and_no_name_is_empty(words: str, tmp_path: Path, monkeypatch: Any) -> None:
+    """As a variable of the shell is that nobody has set."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(embedded, "start", lambda *_: pytest.fail("a Solr was started"))
+    params = [each for each in commands()[words].params if isinstance(each, click.Option)]
+    for each in params:
+        if each.metavar in ("FILE", "FOLDER", "COLUMN", "FIELD"):
+            typed = [*words.split(), *shlex.split(WORDS.get(words, "")), each.opts[0], ""]
+            ran = neardup(*typed)
+            assert (ran.returncode, ran.stdout) == (2, ""), (typed, ran.stderr)
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("flag", ["--ca", "--cert"])
+def test_no_certificate_is_empty(flag: str) -> None:
+    """It would be left out in silence."""
+    assert CliRunner().invoke(parser(), [flag, "", "lint"]).exit_code == 2
 
 
 STRANGE = (
