@@ -141,7 +141,7 @@ def test_results_are_written_to_a_path(path: Any) -> None:
     pairs = [("1", "2")]
     report = nd.Report(pairs=(), documents=0, cut=0)
     for result in (nd.evaluate(pairs, pairs), report, nd.duplicates([{"id": "1", "text": "a"}])):
-        with pytest.raises(nd.ArgumentError, match="`path` (must|cannot) be"):
+        with pytest.raises(nd.ArgumentError, match=r"`path` (must|cannot) be"):
             result.write(path)
 
 
