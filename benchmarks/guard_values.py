@@ -70,6 +70,36 @@ def cases(rng: R) -> Source:
     return source("verdicts of two courts", rng, rows, are_copies=False)
 
 
+def variants(rng: R) -> Source:
+    """Songs, and for some a recording of another kind, with its own album and length."""
+    kinds = rng.choice([["live"], ["live", "remix", "acoustic"], ["live at Porto", "live at Graz"]])
+    rows: list[Row] = []
+    for at in range(rng.choice([12, 40, 120])):
+        title, artist = (
+            prose(rng, rng.randint(2, 4)).rstrip("."),
+            f"{rng.choice(NAMES)} {rng.choice(NAMES)}son",
+        )
+        titles = [title, f"{title} ({rng.choice(kinds)})"]
+        if rng.random() < 0.4:
+            titles = [title, misread(rng, title, 0.1)]
+        songs = [
+            {
+                "title": each,
+                "artist": artist,
+                "album": prose(rng, 2),
+                "length": f"{rng.randint(2, 6)}:{rng.randint(10, 59)}",
+            }
+            for each in titles
+        ]
+        if "(" not in titles[1]:
+            songs[1] |= {name: songs[0][name] for name in ("album", "length")}
+        rows += [
+            (song, 2 * at + (number if "(" in titles[1] else 0))
+            for number, song in enumerate(songs)
+        ]
+    return source("recordings of songs", rng, rows, are_copies=False)
+
+
 def households(rng: R) -> Source:
     """People of one household each."""
     rows: list[Row] = []
@@ -122,7 +152,11 @@ WRONG: list[Family] = [
     values("doses", "5 10 20 50".split(), words=9, sizes=[1, 2, 8], each=[2, 3], form="{} {} mg"),
     values("versions of programs", "1.0 1.5 2.0 3.1".split(), words=8, sizes=[1, 2, 8], each=[2, 3], form="{} version {}"),
     values("tickets of two classes", ["first class", "extra second class"], words=25, sizes=[12, 30], each=[2], form="{0} {1} {0}"),
-    cases, households, seats,
+    values("things with a word more", ["", "(used)"], words=8, sizes=[8, 30], each=[2]),
+    values("editions of books", ["", "large print", "audiobook"], words=5, sizes=[12, 40], each=[2], form="{0} {1} Lindau Press"),
+    values("rules with a not", ["", "nicht"], words=9, sizes=[10, 30], each=[2], language="de", form="{0} {1} {0}"),
+    values("Chinese recordings", ["", "现场版"], words=16, sizes=[10, 30], each=[2], language="zh", form="{}{}"),
+    cases, households, seats, variants,
 ]  # fmt: skip
 COPIES: list[Family] = [
     same("titles with slips", lambda rng, t: misread(rng, t, 0.05), _titled, [1, 3, 30]),
@@ -135,6 +169,7 @@ COPIES: list[Family] = [
     same("short texts with edits", lambda rng, t: edited(rng, t, 0.08), lambda rng: prose(rng, 14), [3, 10, 40]),
     same("cut Russian articles", lambda rng, t: t[: int(len(t) * rng.uniform(0.7, 1))], lambda rng: prose(rng, 50, "ru"), [1, 4, 30]),
     same("pages with a frame of some", lambda rng, t: f"{t} All rights reserved. {rng.choice(NAMES)} Media.", lambda rng: prose(rng, 60), [2, 30]),
+    same("titles with an article or a slip", lambda rng, t: f"the {t}" if rng.random() < 0.3 else edited(rng, t, 0.15), _titled, [10, 40]),
     same("agencies before the text", lambda rng, t: f"{rng.choice('Reuters AP AFP dpa'.split())} {edited(rng, t.split(' ', 1)[1], 0.03)}", lambda rng: f"{rng.choice('Reuters AP AFP dpa'.split())} {prose(rng, 60)}", [2, 10, 40]),
 ]  # fmt: skip
 VALUES = WRONG + COPIES

@@ -46,6 +46,7 @@ SLIGHT, SLIGHT_AT_ENDS = 0.04, 0.1
 SHORT = 12  # words of a text, up to which few texts differ in the same places by chance
 RELATED = 0.5  # of the words of clusters of one template
 SWAPPED = 0.1  # of the small clusters, which differ in the same words, or between the same
+ADDED = 0.05  # of the small clusters, in which a text has the same words more than another
 ALTERNATIVES = 0.2  # of pairs of these, that differ in the same words: of copies, now so, now so
 CUTS, COVERED = 4, 2 / 3  # ways to part a cluster into kinds, and the texts that they explain
 # Pairs that differ in numbers alone, and their share of the others, to ask: of texts, and of
@@ -169,7 +170,7 @@ def find_families(clusters: Sequence[Family], documents: int) -> list[Template]:
     differences = [_find_differences([form.split()[:WORDS] for form in forms])
                    for _, _, forms in clusters]  # fmt: skip
     sites = [each.sites for each in differences]
-    swapped = [_describe_swapped(clusters[at], differences[at].swaps, documents)
+    swapped = [_describe_swapped(clusters[at], differences[at], documents)
                for at in _find_swapped(differences)]  # fmt: skip
     places: dict[tuple[str, ...], list[int]] = {}
     for at, between in enumerate(sites):
@@ -213,10 +214,16 @@ class _Differences(NamedTuple):
     texts differ, with the word on either side. Numbers, words that are alike by their letters,
     short forms, and hosts of links are no sign of a template. Texts `are_swapped` if each two have
     such words for others, but none more or less; they `are_short` if they have few words besides.
+    `shared` are words of all texts, `additions` those that a text has more than another, unless
+    they are few of its words. They `are_slips` if all words in which texts differ are alike by
+    their letters.
     """
 
     sites: list[set[tuple[str, ...]]]
     swaps: list[dict[Swap, tuple[str, str]]]
+    shared: set[str]
+    additions: set[str]
+    are_slips: bool
     are_swapped: bool
     are_short: bool
 
@@ -224,7 +231,8 @@ class _Differences(NamedTuple):
 def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
     """Find where others have other words than the first text, and in which words all differ."""
     sites, swaps = list[set[tuple[str, ...]]](), list[dict[Swap, tuple[str, str]]]()
-    are_swapped = are_single = True
+    additions = set[str]()
+    are_swapped = are_single = are_slips = True
     short = 0
     for at, (first, other) in enumerate(combinations(texts, 2)):
         swap = dict[Swap, tuple[str, str]]()
@@ -232,10 +240,16 @@ def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
             words, others = " ".join(first[start:stop]), " ".join(other[place:end])
             are_swapped &= bool(words and others)
             are_single &= stop - start == end - place == 1
-            if not (words and others) or _DIGIT.search(words) or _DIGIT.search(others):
+            is_slip = fuzz.ratio(words, others) >= ALIKE
+            are_slips &= is_slip
+            if is_slip or _DIGIT.search(words) or _DIGIT.search(others):
+                continue
+            if not (words and others):
+                longer = (first, start, stop) if words else (other, place, end)
+                additions.update(_list_additions(*longer))
                 continue
             is_link = start > 0 and first[start - 1] in LINKS
-            if fuzz.ratio(words, others) >= ALIKE or _is_short(words, others) or is_link:
+            if _is_short(words, others) or is_link:
                 continue
             before, after = first[max(start - 2, 0) : start], first[stop : stop + 2]
             swap[_swap(words, others)] = " ".join(before[-1:]), " ".join(after[:1])
@@ -244,7 +258,20 @@ def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
         short += len(swap) > SLIGHT_AT_ENDS * len(first)
         swaps.append(swap)
     are_short = are_single and are_many(short, len(swaps), MOST)
-    return _Differences(sites, swaps, are_swapped and any(swaps), are_short)
+    shared = set[str]().union(*texts[:1]).intersection(*texts[1:])
+    are_swapped &= any(swaps)
+    return _Differences(sites, swaps, shared, additions, are_slips, are_swapped, are_short)
+
+
+def _list_additions(text: Sequence[str], start: int, stop: int) -> Iterable[str]:
+    """List what a text has more than another from word to word, unless it is little."""
+    is_within = start > 0 and stop < len(text)
+    if stop - start > (SLIGHT if is_within else SLIGHT_AT_ENDS) * len(text):
+        # In scripts without blanks the first word overlaps with the one before.
+        overlaps = start > 0 and stop - start > 1 and text[start][0] == text[start - 1][-1]
+        start += overlaps and not text[start].isascii()
+        if any(map(str.isalpha, chain.from_iterable(text[start:stop]))):
+            yield " ".join(text[start:stop])
 
 
 def _find_gaps(
@@ -269,7 +296,7 @@ def _find_swapped(differences: Sequence[_Differences]) -> list[int]:
     Copies are edited now so, now so, even if some words are often replaced. So each two texts of a
     cluster differ in the same words as those of several others, which are most of what differs in
     these; or between the same words as those of several others, and in few alternatives; or most
-    clusters have short texts with one word for another.
+    clusters have short texts with one word for another; or most have a longer text.
     """
     least = max(SEVERAL, SWAPPED * sum(len(each.swaps) for each in differences))
     short = [at for at, each in enumerate(differences) if each.are_short]
@@ -279,6 +306,7 @@ def _find_swapped(differences: Sequence[_Differences]) -> list[int]:
     swapped = {at: [*filter(None, each.swaps)]
                for at, each in enumerate(differences) if each.are_swapped}  # fmt: skip
     anywhere = Counter(swap for each in differences for swap in {*chain(*each.swaps)})
+    chosen.update(_find_longer(differences, anywhere))
     alone = Counter(swap for swaps in swapped.values() for swap in {*map(frozenset, swaps)})
     places = dict[tuple[str, str], dict[int, set[Swap]]]()
     for at, swaps in swapped.items():
@@ -295,12 +323,35 @@ def _find_swapped(differences: Sequence[_Differences]) -> list[int]:
     return sorted(chosen)
 
 
-def _describe_swapped(cluster: Family, swaps: Iterable[Iterable[Swap]], documents: int) -> Template:
+def _find_longer(differences: Sequence[_Differences], swaps: Counter[Swap]) -> list[int]:
+    """Find the clusters of which a text has words more, such as "live", that few others share.
+
+    They are most of those that do not differ in slips alone. Whoever describes the same things in
+    other words, as another catalogue does, has words for others as often: `swaps` counts these.
+    """
+    others = sum(not each.are_slips for each in differences)
+    least = max(FEWEST, ADDED * others)
+    added = Counter(words for each in differences for words in each.additions)
+    repeated = {
+        words for words, count in added.items()
+        if count >= least
+        and count > sum(each.shared.issuperset(words.split()) for each in differences)
+    }  # fmt: skip
+    longer = [
+        at
+        for at, each in enumerate(differences)
+        if each.additions & repeated and all(swaps[swap] < least for swap in chain(*each.swaps))
+    ]
+    return longer if are_many(len(longer), others, MOST, SEVERAL) else []
+
+
+def _describe_swapped(cluster: Family, differences: _Differences, documents: int) -> Template:
     """Describe a cluster, and the words in which its texts differ."""
     name, size, forms = cluster
     alignment = Alignment([form.split()[:WORDS] for form in forms])
     template = alignment.describe(name, size, size / documents, forms)
-    values = dict.fromkeys(chain.from_iterable(map(sorted, swaps)))
+    added = [(words,) for words in sorted(differences.additions)]
+    values = dict.fromkeys([*added, *chain.from_iterable(map(sorted, differences.swaps))])
     return replace(template, values=tuple(values)[:SLOTS], is_regular=True)
 
 

@@ -234,6 +234,34 @@ def test_values_in_the_same_place_are_doubted(values: str, place: str) -> None:
     assert found.doubt
 
 
+MORE = ["(live)", "used", "large print", "nicht", "издание"]
+
+
+@pytest.mark.parametrize("more", MORE)
+@pytest.mark.parametrize("form", ["{0} {1}", "{1} {0}"])
+def test_texts_with_a_word_more_are_doubted(more: str, form: str) -> None:
+    rng = random.Random(5)
+    titles = [words(rng, 5) for _ in range(20)]
+    texts = [*titles, *(form.format(title, more) for title in titles)]
+    result = nd.duplicates([{"id": f"{at}", "text": text} for at, text in enumerate(texts)])
+    assert len(result.removed) == 20
+    assert result.doubt
+
+
+def test_records_with_a_word_more_are_doubted_among_copies() -> None:
+    rng = random.Random(6)
+    records = []
+    for at in range(60):
+        song = {"title": words(rng, 3), "artist": words(rng, 2), "album": words(rng, 2)}
+        letter = rng.choice(song["title"])
+        other = {"title": song["title"].replace(letter, "", 1)}
+        if at % 2:
+            other = {"title": f"{song['title']} (live)", "album": words(rng, 2)}
+        records += [song, song | other]
+    result = nd.duplicates([{"id": f"{at}", **each} for at, each in enumerate(records)])
+    assert not result.removed or result.doubt
+
+
 def test_verdicts_that_differ_in_two_places_are_doubted() -> None:
     """One of the places has few alternatives, the other has many."""
     rng = random.Random(12)
@@ -286,6 +314,16 @@ def test_a_few_short_copies_are_not_doubted(texts: list[str]) -> None:
     found = duplicates(texts)
     assert found.removed
     assert found.doubt == ""
+
+
+@pytest.mark.parametrize("count", [2, 20])
+def test_articles_behind_an_agency_are_not_doubted(count: int) -> None:
+    rng = random.Random(7)
+    articles = [words(rng, 60) for _ in range(count)]
+    texts = [*articles, *(f"Reuters {article}" for article in articles)]
+    result = nd.duplicates([{"id": f"{at}", "text": text} for at, text in enumerate(texts)])
+    assert len(result.removed) == count
+    assert not result.doubt
 
 
 def test_reposts_on_other_days_are_not_doubted() -> None:
