@@ -108,9 +108,9 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     used = admin.used_fields(collection) if documents else frozenset[str]()
     written = dict[str, int]()
     if used is not None:
-        losses, ours = LossCheck(collection, frozenset()), schema.own_fields(names)
+        losses = LossCheck(collection, frozenset(schema.own_fields(names)))
         used -= {name for name in fields.lost(used) if not losses.has_values(name)}
-        safe = used - fields.lost(used).keys() - ours.keys()
+        safe = used - fields.lost(used).keys()
         written = losses.count_written(fields, used)
         written = {name: count for name, count in written.items() if name in safe}
     longest = None

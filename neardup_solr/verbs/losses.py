@@ -68,7 +68,6 @@ class _Plan:
     """
 
     schema: Schema
-    layout: bytes
     described: Mapping[str, str] | None
     dangers: Sequence[_Danger]
     targets: Sequence[Target]
@@ -88,25 +87,31 @@ class _Plan:
 class LossCheck:
     """Looks at batches of a collection before they are written. `ours` are the names of our fields.
 
+    It goes by a schema that says `layout`; `renew` gives one that goes by the schema of now.
     Several threads may use it at the same time.
     """
 
     collection: Collection
     ours: frozenset[str]
+    layout: bytes = b""
     _plan: _Plan | None = None
     _can_be_searched: dict[str, bool] = field(default_factory=dict)
 
-    def require_none(self, orders: Sequence[Order], layout: bytes | None = None) -> dict[str, int]:
+    def renew(self) -> LossCheck:
+        """Return this check if the schema still says what it goes by, else a new one."""
+        layout = schema.read_layout(self.collection)
+        return self if layout == self.layout else LossCheck(self.collection, self.ours, layout)
+
+    def require_none(self, orders: Sequence[Order]) -> dict[str, int]:
         """Refuse orders that would lose or change anything but `ours`, by SettingsError.
 
         Returns the versions of the documents that were looked at: all but those that Solr changes
         in place, of which it loses nothing. No others may be written. An order with `others`
-        replaces its document by all that Solr gives back of it. `layout` is what the schema says
-        now, if it has just been read.
+        replaces its document by all that Solr gives back of it.
         """
         if not orders:
             return {}
-        plan = self._make_plan(layout)
+        plan = self._make_plan()
         if not (orders := [order for order in orders if not _is_in_place(plan, order)]):
             return {}
         whole = {order.id for order in orders if order.others is not None}
@@ -122,8 +127,6 @@ class LossCheck:
 
         Raises SettingsError.
         """
-        if not ids:
-            return
         plan = self._make_plan()
         step = "name a different collection with `into`"
         for name in sorted({*(plan.described or ())} - self.ours - INTERNAL):
@@ -138,15 +141,13 @@ class LossCheck:
                 ROOT, self._read_children(ids, []), "a parent that would be replaced", step
             )
 
-    def _make_plan(self, layout: bytes | None = None) -> _Plan:
-        """Say what to look for, by the schema of now and the fields that documents have now."""
-        layout = schema.read_layout(self.collection) if layout is None else layout
+    def _make_plan(self) -> _Plan:
+        """Say what to look for, by the schema and the fields that documents have now."""
         described, plan = admin.describe_fields(self.collection), self._plan
-        if plan is None or (plan.layout, plan.described) != (layout, described):
+        if plan is None or plan.described != described:
             self._can_be_searched.clear()
             fields = schema.read_schema(self.collection)
-            plan = _make_plan(fields, layout, described, self.ours, self._can_search)
-            self._plan = plan
+            self._plan = plan = _make_plan(fields, described, self.ours, self._can_search)
         return plan
 
     def has_values(self, name: str) -> bool:
@@ -160,10 +161,11 @@ class LossCheck:
         """Count the documents that have a value in a field, but in none that is copied to it.
 
         These are the `used` fields that copyFields fill and that are only indexed: there an update
-        leaves the copies alone.
+        leaves the copies alone. Those that are `ours` are not asked about.
         """
         names = frozenset(used) - INTERNAL
-        queries = {name: _query_hidden(name, fields, names, self._can_search) for name in names}
+        others = names - self.ours
+        queries = {name: _query_hidden(name, fields, names, self._can_search) for name in others}
         return {
             name: int(self._ask({"query": query, "limit": 0})["response"]["numFound"])
             for name, query in sorted(queries.items())
@@ -323,7 +325,6 @@ def _is_in_place(plan: _Plan, order: Order) -> bool:
 
 def _make_plan(
     fields: Schema,
-    layout: bytes,
     described: Mapping[str, str] | None,
     ours: frozenset[str],
     can_search: Callable[[str], bool],
@@ -348,7 +349,6 @@ def _make_plan(
     root = fields.fields.get(ROOT)
     return _Plan(
         schema=fields,
-        layout=layout,
         described=described,
         dangers=dangers,
         targets=[*_targets(fields, used, ours)],

@@ -198,6 +198,7 @@ class _MarkRun:
         orders = [self._order(id, mark) for id, mark in marks.items()]
         for at in range(0, len(orders), BATCH):
             batch = orders[at : at + BATCH]
+            losses = losses.renew()
             versions = losses.require_none(batch)
             current = [
                 each for each in batch if versions.get(each.id, each.version) == each.version

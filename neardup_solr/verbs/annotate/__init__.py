@@ -285,7 +285,7 @@ def _copy(
 
     def documents() -> Iterator[Document]:
         """Yield the documents that the other lacks or has with another text, at that pace."""
-        nonlocal read, gone
+        nonlocal read, gone, losses
         since = time.monotonic()
         for page in pages(collection.ids(filters), pace.batch):
             texts = {row["id"]: row.get(TEXT) for row in collection.stored(page, [TEXT])}
@@ -297,7 +297,9 @@ def _copy(
                 for id, text in texts.items()
                 if task.needs_fields(copies.get(id, {}), text)
             ]
-            losses.require_only([each.id for each in needed if each.id in copies])
+            if replaced := [each.id for each in needed if each.id in copies]:
+                losses = losses.renew()
+                losses.require_only(replaced)
             yield from needed
             watching.on_progress(Progress("annotating", read, max(total, read)))
             since = pace.wait(len(needed), since)

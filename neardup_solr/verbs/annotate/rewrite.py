@@ -138,7 +138,6 @@ class Rewrite:
     _ours: frozenset[str] = frozenset()
     _writer: WholeWriter | None = None
     _losses: LossCheck = field(init=False)
-    _layout: bytes = b""  # what the schema said when both were made
 
     def run(self, filters: Sequence[str]) -> None:
         """Update all documents that match the filters. Those that others change are read again.
@@ -179,15 +178,15 @@ class Rewrite:
 
     def prepare(self) -> None:
         """Look how this collection can be written. The first documents will be compared."""
-        self._read_schema(schema.read_layout(self.collection))
+        self._read_schema()
         self._untried = FIRST
 
-    def _read_schema(self, layout: bytes) -> None:
-        """Look how documents can be written by the schema of now, which says `layout`."""
-        self._layout = layout
+    def _read_schema(self) -> None:
+        """Look how documents can be written by the schema of now."""
         self._ours = own_fields(self.collection)
+        losses = LossCheck(self.collection, self._ours).renew()  # first: the schema may change
         self._writer = make_writer(self.collection, self._ours)
-        self._losses = LossCheck(self.collection, self._ours)
+        self._losses = losses
 
     def go_through(self, ids: Iterator[str], *, again: bool = False) -> set[str]:
         """Read, order and send at the same time: the next page is read while another is sent.
@@ -241,12 +240,11 @@ class Rewrite:
 
     def _look(self, orders: Sequence[Order]) -> tuple[Sequence[Order], Mapping[str, int]]:
         """Choose how to write documents, and refuse to if that would lose anything of others."""
-        layout = schema.read_layout(self.collection)
-        if layout != self._layout:
-            self._read_schema(layout)
+        if self._losses.renew() is not self._losses:
+            self._read_schema()
         if self._writer is not None:
             orders = self._writer.complete(orders)
-        return orders, self._losses.require_none(orders, layout)
+        return orders, self._losses.require_none(orders)
 
     def _send(self, orders: list[Order]) -> Sent:
         sent = self._update(orders)
