@@ -82,6 +82,27 @@ def prefer(chrome: Chrome, scheme: str) -> None:
     chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
 
 
+def broken_words(chrome: Chrome, selector: str) -> list[str]:
+    """The words of the elements that a selector matches which do not stand on a line."""
+    broken: list[str] = chrome.execute_script(
+        """const broken = [];
+        for (const element of document.querySelectorAll(arguments[0])) {
+          const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+          while (nodes.nextNode()) {
+            for (const word of nodes.currentNode.data.matchAll(/\\S+/g)) {
+              const range = document.createRange();
+              range.setStart(nodes.currentNode, word.index);
+              range.setEnd(nodes.currentNode, word.index + word[0].length);
+              if (range.getClientRects().length > 1) broken.push(word[0]);
+            }
+          }
+        }
+        return broken;""",
+        selector,
+    )
+    return broken
+
+
 def complaints(chrome: Chrome) -> list[str]:
     """What the console says since the page was opened, policy violations included."""
     return [entry["message"] for entry in _log(chrome, "browser")]

@@ -28,7 +28,15 @@ from neardup_solr.reports.pair import PairTable
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.result import MOST_SHOWN
-from tests.browser.conftest import Chrome, OpenPage, complaints, prefer, requests, resize
+from tests.browser.conftest import (
+    Chrome,
+    OpenPage,
+    broken_words,
+    complaints,
+    prefer,
+    requests,
+    resize,
+)
 from tests.browser.pages import crowded_page, large_page, page_of, small_page
 from tests.faults.tiers import sized
 
@@ -716,6 +724,52 @@ def test_marks_are_the_same_everywhere(open_page: OpenPage) -> None:
     assert [[code, mark[1]] for code, mark in ours if mark] == [
         one for one in marked if one[0] in known
     ]
+
+
+@pytest.mark.parametrize(("width", "count"), [(1280, 4), (390, 2)])  # a telephone lists numbers
+def test_marks_are_within_their_tracks(open_page: OpenPage, width: int, count: int) -> None:
+    """Also those of 1, of equal texts, which are at the end."""
+    words = "The anchor at the old harbour is open until late"
+    groups = [
+        {f"{name}-{copy}": f"{words} {name}{' and' * copy * changed}" for copy in (1, 2)}
+        for changed, name in enumerate(("equal", "near"))
+    ]
+    chrome = open_page(page_of(groups))
+    resize(chrome, width, 800)
+    open_everything(chrome)
+    drawn = chrome.execute_script(
+        """return [...document.querySelectorAll(".track")].filter((one) => one.checkVisibility())
+        .map((track) => {
+          const [all, part] = [track, track.firstChild].map((one) => one.getBoundingClientRect());
+          return [part.left - all.left, all.right - part.right, part.width];
+        });"""
+    )
+    assert len(drawn) == count
+    for before, after, size in drawn:
+        assert min(before, after) > -1
+        assert size >= 1
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_of_fields_are_not_broken(chromium: Chrome, tmp_path: Path, width: int) -> None:
+    """However long the values beside them are."""
+    rows = [
+        {
+            "id": f"{number}-{copy}",
+            "name": f"ferry {number} to the island",
+            "description": f"a long text about the harbour number {number} " * 6,
+            "availability": f"open from {number} until late in the evening {'x' * copy}",
+        }
+        for number in range(12)
+        for copy in (0, 1)
+    ]
+    names, path = [*rows[0]][1:], tmp_path / "report.html"
+    nd.duplicates(rows, fields=names, texts=True).write(path)
+    resize(chromium, width, 800)
+    chromium.get(path.as_uri())
+    open_everything(chromium)
+    assert {*names} <= {each.text for each in css(chromium, ".fields th[scope=row]")}
+    assert broken_words(chromium, ".fields tr > :first-child") == []
 
 
 def test_a_narrow_window_does_not_scroll_sideways(open_page: OpenPage) -> None:

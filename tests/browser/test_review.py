@@ -12,7 +12,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import neardup_solr as nd
 from neardup_solr.answers import Answer, append_answers
-from tests.browser.conftest import Chrome, prefer, resize
+from tests.browser.conftest import Chrome, broken_words, prefer, resize
 from tests.browser.test_page import CONTRASTS, READABLE
 from tests.reviews import reviewing
 
@@ -153,6 +153,29 @@ def test_texts_do_nothing_but_show(chrome: Chrome, tmp_path: Path) -> None:
         assert any("<script>window.evil" in one for one in seen)
         assert any("U+202E" in one for one in seen)
         assert chrome.execute_script("return window.evil") is None
+
+
+COLUMNS = f"""id,name,description
+1,Ferry to the islands,{"a long text about the harbour " * 9}
+2,Ferry to the island,{"a long text about the harbours " * 9}
+3,Ferry to islands,{"a long text of the harbour " * 9}
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("lines", ["", COLUMNS], ids=["texts", "columns"])
+def test_names_of_fields_are_not_broken(
+    chrome: Chrome, tmp_path: Path, lines: str, width: int
+) -> None:
+    """However long the values beside them are."""
+    resize(chrome, width, 800)
+    with reviewing(tmp_path / "answers.jsonl", 4, lines=lines) as address:
+        chrome.get(address)
+        shown(chrome)
+        names = "#question .fields tr > :first-child"
+        assert len(chrome.find_elements(By.CSS_SELECTOR, names)) > 1
+        assert broken_words(chrome, names) == []
+        assert chrome.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (390, "light")])
