@@ -9,16 +9,16 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.resources import files
-from itertools import combinations
 from pathlib import Path
 from shutil import rmtree
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from neardup_solr.errors import ArgumentError, ServerError, SourceError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Named: TypeAlias = str | os.PathLike[str]
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 SETTLED_NS = 2_000_000_000  # nanoseconds after a change, in which another may leave the same times
 _UNFINISHED: set[Path] = set()  # folders of files that are being written
@@ -130,20 +130,41 @@ def check_place(path: Path) -> None:
         trial.unlink()
 
 
-def check_apart(files: Mapping[str, Path | None]) -> None:
+def paths_of(source: object) -> list[Named] | None:
+    """List the files and folders that a source names, "-" among them, or None if it has none."""
+    if isinstance(source, str | os.PathLike):
+        return [source]
+    if not isinstance(source, list | tuple) or not source:
+        return None
+    return list(source) if all(isinstance(each, str | os.PathLike) for each in source) else None
+
+
+def check_apart(files: Mapping[str, Path | None], **sources: object) -> None:
     """Refuse a file for two purposes, by PathError: it would be overwritten.
 
-    `files` has a file, or None, for the name of each purpose.
+    `files` has a file, or None, for the name of each purpose. None of them may be a file of one of
+    the `sources`, by the names of their arguments, or in a folder of theirs.
     """
+    read = [(name, path) for name, each in sources.items() for path in paths_of(each) or ()]
+    purposes = {_find_place(path): f"`{name}`" for name, path in read}
+    for name, path in files.items():
+        if path is None:
+            continue
+        purpose = purposes.setdefault(_find_place(path), name)
+        if purpose != name:
+            raise PathError(str(path), f"is both {purpose} and {name}", "name two files")
+        if any(is_inside(path, Path(folder)) for _, folder in read):
+            reason = "is inside the folder that is being read"
+            raise PathError(str(path), reason, "choose a place outside it")
+
+
+def _find_place(path: Named) -> str:
+    """Follow the links of a path. Unlike `resolve`, leave one that leads to itself as it is."""
     try:
-        # Unlike `resolve`, this leaves a link that leads to itself as it is.
-        named = {name: os.path.realpath(path) for name, path in files.items() if path is not None}
+        return os.path.realpath(path)
     except ValueError as error:  # of a NUL character
-        name = next(str(path) for path in files.values() if "\0" in str(path))
-        raise PathError(name, f"is not a valid file name ({error})", "change the name") from None
-    for (name, path), (other, other_path) in combinations(named.items(), 2):
-        if path == other_path:
-            raise PathError(str(files[name]), f"is both {name} and {other}", "name two files")
+        reason = f"is not a valid file name ({error})"
+        raise PathError(str(path), reason, "change the name") from None
 
 
 def is_inside(path: Path, folder: Path) -> bool:

@@ -214,12 +214,10 @@ def evaluate(
     Lists the first missed and false pairs; -o writes all of them.
     """
     from neardup_solr import reports
-    from neardup_solr.files import check_apart
     from neardup_solr.verbs.evaluate import known_pairs
 
     if output is not None:
         reports.check_output(output)
-    check_apart({"KNOWN": known, "REPORT": report, "-o": output})
     known_pairs(known)  # refused before a report is made
     result: Path | nd.Report = report or _make_report(parsed)[1]
     if isinstance(result, nd.Report):
@@ -258,7 +256,6 @@ def answer(
     is_named = parsed.address is not None or parsed.collection is not None
     parsed["source"] = parsed["source"] or (parsed.connect() if is_named else None)
     place = answers.path
-    _check_apart({"`answers`": place}, parsed.paths)
     aside = {*answers.set_aside} if place.is_file() else set()
     if pairs is not None:
         columns = {name: parsed[name] for name in ("id", "text")}
@@ -277,14 +274,6 @@ def answer(
         contradicted = show.counted(len(more), "answer is", "answers are")
         show.warn(f"{contradicted} set aside, contradicted by newer answers: {first}.")
     return 0
-
-
-def _check_apart(files: Mapping[str, Path], sources: Iterable[str | None]) -> None:
-    """Refuse to write to one of the sources, before any is read."""
-    from neardup_solr.files import check_apart
-
-    for path in filter(None, sources):
-        check_apart({"`source`": Path(path), **files})
 
 
 def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None) -> None:
@@ -558,7 +547,6 @@ REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a hr
 def review(parsed: options.ParsedOptions) -> int:
     """Judge pairs in the browser, the most useful pairs first."""
     parsed.require_source("SOURCE")
-    _check_apart({"`answers`": Path(parsed["answers"])}, [*parsed.paths, parsed["against"]])
     options.choose_other_side(parsed)
     options.choose_columns(parsed)
     parsed["source"] = parsed["source"] or parsed.connect()

@@ -49,7 +49,6 @@ def gate(
     Each document is allowed, tagged, held or rejected.
     """
     from neardup_solr import reports
-    from neardup_solr.files import check_apart
     from neardup_solr.verbs.gate import policy
 
     as_rows = options.choose_format(format)
@@ -61,8 +60,6 @@ def gate(
         policy.check_held(held)
     if output is not None:
         reports.check_output(output)
-    for path in parsed.paths:
-        check_apart({"SOURCE": Path(path), "--held": held, "-o": output})
     target = parsed.connect(create=parsed["index"])
     source = replace(parsed.pop("source"), id=id, text=text)
     show.say_if_typed(parsed.paths, "documents")

@@ -501,6 +501,7 @@ def command(name: str, function: Function, verb: str | None) -> Command:
         def pick(names: Iterable[str]) -> dict[str, Any]:
             return {each: typed[each] for each in names}
 
+        _check_files([param for _, param in params.values()], typed)
         of_library = (each for each in names if each in params and each != "collection")
         parsed = ParsedOptions(pick(of_library))
         parsed.address, parsed.collection = typed.get("address"), typed.get("collection")
@@ -523,6 +524,20 @@ def command(name: str, function: Function, verb: str | None) -> Command:
     made.verb = verb
     made.headings = {each: heading for each, (heading, _) in params.items()}
     return made
+
+
+def _check_files(params: Iterable[click.Parameter], typed: Mapping[str, Any]) -> None:
+    """Refuse a file for two purposes, before any is read or written, by PathError."""
+    from neardup_solr.files import check_apart
+
+    files: dict[str, Path | None] = {}
+    for name in (each.name or "" for each in params if isinstance(each.type, FilePath)):
+        paths = typed[name] if isinstance(typed[name], tuple) else [typed[name]]
+        files |= {f"`{name}` {path}" if at else f"`{name}`": path for at, path in enumerate(paths)}
+    if any(files.values()):
+        against = typed.get("against")  # or a collection
+        is_file = against is not None and os.path.exists(against)
+        check_apart(files, source=typed.get("source"), against=against if is_file else None)
 
 
 def _suggest_names(error: CoreMissing, parsed: ParsedOptions, *, may_create: bool) -> None:

@@ -39,14 +39,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from neardup_solr.arguments import OneOrMore, Source, checked, describe
 from neardup_solr.errors import ArgumentError, DataError, RecordError, SourceError
-from neardup_solr.files import read_at
+from neardup_solr.files import Named, read_at
+from neardup_solr.files import paths_of as paths_of
 from neardup_solr.progress import LOG, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, Run, as_whole, characters, check_documents, id_problem
 from neardup_solr.sources import folders
 from neardup_solr.sources import record as rows
 from neardup_solr.sources.folders import FORMATS as FORMATS
-from neardup_solr.sources.folders import Named, Notify
-from neardup_solr.sources.folders import paths_of as paths_of
+from neardup_solr.sources.folders import Notify
 from neardup_solr.sources.folders import shown_name as shown_name
 from neardup_solr.sources.lines import WITH_DELIMITER, is_of_excel, recognize, with_writing
 from neardup_solr.sources.record import Opened, Piece, Record, SourceTable, Unusable

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
-from neardup_solr.files import PathError, is_inside
+from neardup_solr.files import Named, PathError, is_inside
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.sources import magic
 from neardup_solr.sources import record as rows
@@ -58,17 +58,7 @@ WITH_MARKUP: Final = ("html", "eml", "mbox", "ris", "bibtex")
 STDIN: Final = "standard input"
 LONGEST: Final = 1_000  # characters of a label: if it is a text, an error need not repeat it all
 
-Named: TypeAlias = str | os.PathLike[str]
 Notify: TypeAlias = Callable[[str], None]
-
-
-def paths_of(source: object) -> list[Named] | None:
-    """List the files and folders that a source names, "-" among them, or None if it has none."""
-    if isinstance(source, str | os.PathLike):
-        return [source]
-    if not isinstance(source, list | tuple) or not source:
-        return None
-    return list(source) if all(isinstance(each, str | os.PathLike) for each in source) else None
 
 
 def shown_name(paths: Sequence[Named]) -> str:

@@ -222,7 +222,7 @@ class Answers(reports.Table):
         answer is added), SourceError if a file cannot be read or written.
         """
         source, reading = reading_of(source, "number", id=id, text=text)
-        before = choose_latest(_read_before(self.path, source, pairs))
+        before = choose_latest(_read_before(self.path, source=source, pairs=pairs))
         latest = {answer.pair: answer for answer in before}
         answers, empty = _read_table(pairs, ordered=ordered)
         wanted = {answer.id for answer in answers if not answer.hash}
@@ -275,7 +275,7 @@ def answer(
         require(problem is None, f"{each[:40]!r} is not a valid id: {problem}", "give another id")
     place = Path(answers)
     source, reading = reading_of(source, "number", id=id, text=text)
-    _read_before(place, source)
+    _read_before(place, source=source)
     texts = _read_texts(source, ids, reading, is_needed=True)
     first, second = (hash_text(texts.get(each)) for each in ids)
     noted = Answer(id=ids[0], other_id=ids[1], answer=answer, who=find_name(who),
@@ -294,11 +294,9 @@ def find_name(who: str | None) -> str:
         return ""
 
 
-def _read_before(place: Path, *others: object) -> list[Answer]:
+def _read_before(place: Path, **others: object) -> list[Answer]:
     """Read the answers that others are added to, if there are any, so that no file is spoilt."""
-    for source in others:
-        for path in sources.paths_of(source) or ():
-            check_apart({"`answers`": place, "a file that is read": Path(path)})
+    check_apart({"`answers`": place}, **others)
     return read_answers(place, regular) if os.path.exists(place) else []
 
 

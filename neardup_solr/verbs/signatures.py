@@ -65,8 +65,7 @@ def signatures(
         reason = "signatures can only be written to a .parquet file"
         raise PathError(str(output), reason, f"name it {output.stem}.parquet")
     source, reading = reading_of(source, "number", id=id, text=text)
-    for path in sources.paths_of(source) or ():
-        check_apart({"the source": Path(path), "the output": output})
+    check_apart({"`output`": output}, source=source)
     require_library(output, "Parquet", "pyarrow")
     used, failures = settings_of(settings), Failures(on_error)
     progress = sources.make_progress("signing", source, on_progress or ignore)

@@ -38,7 +38,7 @@ from neardup_solr.settings import (
     settings_of,
 )
 from neardup_solr.solr.collection import Collection, waiting
-from neardup_solr.sources import SourceLike, paths_of, reading_of
+from neardup_solr.sources import SourceLike, reading_of
 from neardup_solr.sources.guess import fill_in
 from neardup_solr.verbs.duplicates import compare, plan
 from neardup_solr.verbs.duplicates.read import Work, read_documents
@@ -115,15 +115,14 @@ def train(output: str | Path | None = None, **given: Any) -> Training:
 
     `given` are arguments of that; the model is written to `output`, if that is named.
     """
-    if output is not None and (answers := given.get("answers")) is not None:
-        check_apart({"`output`": Path(output), "`answers`": Path(answers)})
     work = plan(**given)
     require(work.measure.needs_texts, "a model compares texts, not estimates",
             "choose a different `measure`")  # fmt: skip
     if output is not None:
+        read = {f"`{name}`": Path(given[name]) for name in ("answers", "model") if given.get(name)}
+        source, *others = work.sides
+        check_apart(read | {"`output`": Path(output)}, source=source, against=[*others][:1])
         check_place(Path(output))
-        for path in paths_of(work.sides[0]) or ():
-            check_apart({"`output`": Path(output), "an input file": Path(path)})
     with waiting(work.sides, work.patience), Spill(memory=work.memory) as spill:
         trained = _train(work, spill)
     if output is not None:

@@ -31,7 +31,7 @@ from neardup_solr.arguments import (
 from neardup_solr.candidates import FEW, ONE_GROUP
 from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Common, Rule, find_common, parse_rule
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError, SourceError
-from neardup_solr.files import check_apart, check_place, is_inside
+from neardup_solr.files import check_apart, check_place
 from neardup_solr.measures import (
     AUTO,
     Flat,
@@ -53,7 +53,7 @@ from neardup_solr.settings import (
     refuse_settings,
     settings_of,
 )
-from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
+from neardup_solr.sources import Reading, is_collection, reading_of
 from neardup_solr.sources.guess import fill_in
 from neardup_solr.sources.record import ROW, Piece, came_before, matches, plain
 from neardup_solr.sources.sides import name_of
@@ -242,7 +242,8 @@ def make_work(
     equality = parse_equality(arguments.equal)
     settings = settings_of(arguments.settings)
     watching = Callbacks(on_error=arguments.on_error, on_progress=arguments.on_progress or ignore)
-    files = _check_files(arguments, sides, checkpoint)
+    by_argument = dict(zip(("source", "against"), sides, strict=False))
+    files = _check_files(arguments, by_argument, checkpoint)
     has_collection = any(map(is_collection, sides))
     require(has_collection or not arguments.fq, "`fq` needs a collection", "omit it")
     if has_collection:
@@ -387,24 +388,16 @@ def _check_way(arguments: SimpleNamespace, name: PairMeasure, measure: Measure) 
 
 
 def _check_files(
-    arguments: SimpleNamespace, sides: Sequence[Compared], checkpoint: Path | None
+    arguments: SimpleNamespace, sides: Mapping[str, Compared], checkpoint: Path | None
 ) -> dict[str, Path | None]:
     """Refuse files that could not be written, before any work is done for them."""
     names = ("remember", "answers", "model")
     files = {name: Path(path) for name in names if (path := getattr(arguments, name))}
     if checkpoint is not None:
         files["checkpoint"] = checkpoint
-    check_apart({f"`{name}`": path for name, path in files.items()})
-    for name, side in zip(("source", "against"), sides, strict=False):
-        for path in map(Path, paths_of(side) or ()):
-            others = {f"`{other}`": files.get(other) for other in names}
-            check_apart({f"`{name}`": path, **others})
+    check_apart({f"`{name}`": path for name, path in files.items()}, **sides)
     for name in files.keys() & {"checkpoint", "remember"}:
         check_place(files[name])
-    if "remember" in files:
-        for path in map(Path, paths_of(sides[0]) or ()):
-            reason = "`remember` is inside the folder that is being read"
-            require(not is_inside(files["remember"], path), reason, "choose a different place")
     return {name: files.get(name) for name in names}
 
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from html import escape
-from itertools import chain, islice, repeat, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
@@ -33,7 +33,7 @@ from neardup_solr.errors import (
     counted,
     without_password,
 )
-from neardup_solr.files import PathError, check_apart, check_place, is_inside, write_lines
+from neardup_solr.files import PathError, check_apart, check_place, write_lines
 from neardup_solr.guard import (
     EQUAL,
     FEWEST,
@@ -436,7 +436,9 @@ class Duplicates:
 
         Raises SourceError if the suffix is unknown or the file cannot be written.
         """
-        path = Path(path)
+        path, records = Path(path), self.origin.records
+        if isinstance(records, SourceRecords):
+            check_apart({"`path`": path}, source=records.paths, against=records.against)
         check_output(path)
         suffix = path.suffix.lower()
         if suffix == PAGE:
@@ -889,14 +891,10 @@ def check_files(
 ) -> None:
     """Refuse files that the records of a source could not be written to, by SourceError."""
     shown = {f"`{name}`": path for name, path in files.items()}
-    for name, path in (*zip(repeat("the source"), paths), *zip(repeat("`against`"), against)):
-        check_apart({name: path, **shown})
+    check_apart(shown, source=[*paths], against=[*against])
     format, columns, schema = _find_layout(paths, reading)
     for name, output in files.items():
         if output is not None:
-            if any(is_inside(output, path) for path in paths):
-                reason = "is inside the folder that is being read"
-                raise PathError(str(output), reason, "choose a place outside it")
             check_copy(output, format, adds=bool(ADDED[name]))
             check_added(sources.shown_name(paths), columns, ADDED[name])
             if schema is not None and output.suffix.lower() == TABLE:

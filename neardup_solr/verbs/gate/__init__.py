@@ -127,8 +127,9 @@ def gate(
         templates=None if yes else Templates(reject),
     )  # fmt: skip
     return Decisions(
-        run.decide(records), failures, run.find_gaps, run.count_answers, lambda: run.repeated, index
-    )
+        run.decide(records), failures, run.find_gaps, run.count_answers, lambda: run.repeated,
+        index, source,
+    )  # fmt: skip
 
 
 def make_answers(collection: Collection, judged: list[Answer]) -> GateAnswers:

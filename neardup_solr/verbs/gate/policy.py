@@ -15,9 +15,9 @@ from warnings import warn
 import orjson
 
 from neardup_solr import measures, reports
-from neardup_solr.arguments import Action, require, require_choice
+from neardup_solr.arguments import Action, checked, require, require_choice
 from neardup_solr.errors import ArgumentError, RecordError, counted
-from neardup_solr.files import PathError, check_place, refuse_failure, write_lines
+from neardup_solr.files import PathError, check_apart, check_place, refuse_failure, write_lines
 from neardup_solr.guard import SEVERAL, Template, are_unlike, find_template
 from neardup_solr.measures import ANYTHING, Equality, Limits, Measure, floor, measure_named
 from neardup_solr.progress import LOG, Failures
@@ -165,6 +165,7 @@ class Decisions(Table, Iterator[Decision]):
     _count_answers: Callable[[], Answered | None]
     _count_repeated: Callable[[], int]
     _warns: bool
+    _source: object = None
 
     def __enter__(self) -> Decisions:
         self._warns = False
@@ -208,6 +209,15 @@ class Decisions(Table, Iterator[Decision]):
             lost = "the decisions of nd.gate(..., index=True) were never read"
             step = "so nothing was indexed: read them with a `for` loop or list()"
             warn(f"{lost}, {step}", RuntimeWarning, stacklevel=2)
+
+    @checked
+    def write(self, path: str | Path) -> None:
+        """Write the remaining decisions to a .tsv, .csv, .jsonl or .xlsx file.
+
+        Raises SourceError if the suffix is another, or the file is the source or cannot be written.
+        """
+        check_apart({"`path`": Path(path)}, source=self._source)
+        Table.write(self, path)
 
     def columns(self) -> Columns:
         """Return the remaining decisions as columns.

@@ -5,35 +5,84 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import neardup_solr as nd
 from neardup_solr.cli.main import parser
 from neardup_solr.errors import SourceError
+from tests.command import neardup
+
+ROWS = "id,text\n1,one two three\n2,one two three\n"
+ANSWER = '{"id": "1", "other_id": "2", "answer": "same"}\n'
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    "words",
     [
-        (["duplicates", "a.csv", "-o", "a.csv"], "is both `source` and `output`"),
-        (["duplicates", "a.csv", "-o", "./sub/../a.csv"], "is both `source` and `output`"),
-        (
-            ["duplicates", "b.csv", "--against", "a.csv", "-o", "a.csv"],
-            "both `against` and `output`",
-        ),
-        (["signatures", "a.parquet", "-o", "a.parquet"], "both the source and the output"),
+        "duplicates a.csv -o a.csv",
+        "duplicates a.csv -o p.csv -o ./sub/../a.csv",
+        "duplicates b.csv --against a.csv -o a.csv",
+        "duplicates b.csv --against a.csv --unique a.csv",
+        "duplicates a.csv --removed a.csv",
+        "duplicates a.csv --remember a.csv",
+        "duplicates a.csv --answers x.jsonl -o x.jsonl",
+        "duplicates a.csv --answers x.jsonl --rejected x.jsonl",
+        "duplicates sub -o sub/c.csv",
+        "duplicates sub -o sub/new.csv",
+        "duplicates a.csv --against sub --unique sub/new.csv",
+        "duplicates a.csv -o link.csv",
+        "gate a.csv -o a.csv",
+        "gate x.jsonl --held x.jsonl",
+        "gate a.csv --answers x.jsonl --held x.jsonl",
+        "gate a.csv --answers x.jsonl -o x.jsonl",
+        "report --answers x.jsonl -o x.jsonl",
+        "evaluate a.csv b.csv -o b.csv",
+        "signatures a.parquet -o a.parquet",
+        "signatures sub -o sub/new.parquet",
+        "tune a.csv --answers x.jsonl -o a.csv",
+        "tune a.csv --against b.csv --answers x.jsonl -o b.csv",
+        "tune a.csv --answers x.jsonl -o x.jsonl",
+        "answer --answers x.jsonl -o x.jsonl",
+        "answer 1 2 same --answers a.csv --source a.csv",
+        "review a.csv --answers a.csv",
+        "review b.csv --against a.csv --answers a.csv",
+        "index sub --job sub/job",
     ],
 )
 def test_a_source_is_not_written_over(
-    words: list[str], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line says so before any work, and the file is as it was."""
+    """One line says so before any work, and all files are as they were."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sub").mkdir()
-    for name in ("a.csv", "b.csv", "a.parquet"):
-        (tmp_path / name).write_text("id,text\n1,one two three\n")
-    ran = CliRunner().invoke(parser(), words)
-    assert isinstance(ran.exception, SourceError)
-    assert f"{reason}; name two files" in str(ran.exception)
-    assert (tmp_path / words[-1]).read_text() == "id,text\n1,one two three\n"
-    assert len(list(tmp_path.iterdir())) == 4
+    for name in ("a.csv", "b.csv", "sub/c.csv", "a.parquet"):
+        (tmp_path / name).write_text(ROWS)
+    (tmp_path / "x.jsonl").write_text(ANSWER)
+    (tmp_path / "link.csv").symlink_to("a.csv")
+    before = {path: path.is_file() and path.read_text() for path in tmp_path.rglob("*")}
+    ran = neardup(*words.split())
+    assert (ran.returncode, ran.stdout, len(ran.stderr.splitlines())) == (2, "", 1), ran.stderr
+    assert {path: path.is_file() and path.read_text() for path in tmp_path.rglob("*")} == before
+
+
+def test_a_result_is_not_written_over_its_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor into a folder that it was read from."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    for name in ("a.csv", "b.csv", "sub/c.csv"):
+        (tmp_path / name).write_text(ROWS)
+    found = nd.duplicates("a.csv", against="b.csv")
+    for name in ("a.csv", "b.csv"):
+        with pytest.raises(SourceError):
+            found.write(name)
+    with pytest.raises(SourceError):
+        nd.duplicates("sub").write("sub/pairs.csv")
+    with pytest.raises(SourceError):
+        nd.signatures("sub", "sub/s.parquet")
+    found.write("pairs.csv")
+    names = sorted(path.name for path in tmp_path.rglob("*.*"))
+    assert names == ["a.csv", "b.csv", "c.csv", "pairs.csv"]
+    assert {(tmp_path / name).read_text() for name in ("a.csv", "b.csv", "sub/c.csv")} == {ROWS}
 
 
 def test_texts_and_columns_go_to_each_output(

@@ -113,7 +113,7 @@ def test_wrong_usage_is_exit_code_2(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--unique", "a.csv"], "neardup: a.csv: is both the source and --unique"),
+        (["--unique", "a.csv"], "neardup: a.csv: is both SOURCE and --unique"),
         (["--unique", "b.csv", "--removed", "b.csv"], "is both --unique and --removed"),
         (["--unique", "b.csv", "-o", "b.csv"], "is both --output and --unique"),
         (["--unique", "b.odd"], "choose .csv or .jsonl"),

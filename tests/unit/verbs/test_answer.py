@@ -66,16 +66,17 @@ def test_an_answer_is_noted_and_obeyed(folder: Path) -> None:
         ),
         (("1", "2"), "give either ID OTHER_ID same|different|unsure or --import"),
         (
-            ("1", "2", "same", "--import", "a.csv"),
+            ("1", "2", "same", "--import", "b.csv"),
             "give either ID OTHER_ID same|different|unsure or",
         ),
-        (("--import", "a.csv"), "a.csv: needs the columns id, other_id and answer; write the pair"),
+        (("--import", "b.csv"), "b.csv: needs the columns id, other_id and answer; write the pair"),
         (("--import", "no.csv"), "no.csv: there is no such file or folder"),
         ((), "answers.jsonl: cannot be read (No such file or directory); create it with"),
     ],
 )
 def test_what_cannot_be_noted_is_one_line(folder: Path, words: tuple[str, ...], said: str) -> None:
     """Nothing is written then."""
+    (folder / "b.csv").write_text(TABLE)
     ran = neardup("answer", *words, "--answers", "answers.jsonl", "--source", "a.csv")
     assert ran.returncode in (2, 3)
     assert said in ran.stderr

@@ -727,7 +727,7 @@ def test_a_part_that_changes_or_would_be_overwritten_is_noticed(tmp_path: Path) 
     parts = [tmp_path / "a.csv", tmp_path / "b.csv"]
     for at, part in enumerate(parts):
         part.write_text(f"id,text\n{at},a b c d\n")
-    with pytest.raises(SourceError, match=r"b\.csv: is both the source and `unique`"):
+    with pytest.raises(SourceError, match=r"b\.csv: is both `source` and `unique`"):
         write_copies(parts, unique=parts[1])
     (tmp_path / "all").mkdir()
     for part in parts:
