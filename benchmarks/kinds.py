@@ -24,7 +24,8 @@ from lib.made import MADE
 
 import neardup_solr as nd
 
-BELOW = 0.5  # F1 that is wrong
+BELOW = 0.5  # F1
+WRONG, RIGHT = 0.7, 0.9  # F1 below which a result has to be told as unsure, and above which not
 
 
 def write_rows(rows: list[Row], path: Path) -> Path:
@@ -37,7 +38,7 @@ def write_rows(rows: list[Row], path: Path) -> Path:
     return path
 
 
-def compare(table: Table, folder: Path, **options: Any) -> dict[str, float]:
+def compare(table: Table, folder: Path, **options: Any) -> dict[str, Any]:
     """Find the duplicates of a table, and compare them with its known pairs."""
     sides = [write_rows(rows, folder / f"{'ab'[at]}.csv") for at, rows in enumerate(table.sides)]
     against: dict[str, Any] = {"against": sides[1]} if len(sides) > 1 else {}
@@ -52,6 +53,7 @@ def compare(table: Table, folder: Path, **options: Any) -> dict[str, float]:
         "f1": 2 * right / max(len(pairs) + len(table.pairs), 1),
         "precision": right / max(len(pairs), 1),
         "recall": right / max(len(table.pairs), 1),
+        "unsure": bool(result.doubt or (result.borderline and result.borderline.warning)),
         "seconds": seconds,
     }
 
@@ -66,7 +68,8 @@ def measure(tables: Iterable[Table], lines: list[str]) -> dict[str, dict[str, An
                 figures = compare(table, Path(folder))
             except nd.NeardupError as error:
                 lines.append(str(error))
-                figures = {"f1": 0.0, "precision": 0.0, "recall": 0.0, "seconds": 0.0}
+                figures = dict.fromkeys(("f1", "precision", "recall", "seconds"), 0.0)
+                figures["unsure"] = True
         measured[table.name] = {**figures, "family": table.family}
         print(table.name, *(f"{name} {value:.3f}" for name, value in figures.items()), flush=True)
         print(*(f"    {line.replace(f'{folder}/', '')}" for line in lines), sep="\n", flush=True)
@@ -84,12 +87,24 @@ def format_means(measured: dict[str, dict[str, Any]]) -> str:
     return results.table(["tables", "count", "mean F1", f"below {BELOW:g}"], rows)
 
 
+def format_unsure(measured: dict[str, dict[str, Any]]) -> str:
+    """Format how many results are told to be unsure, of those that are wrong, and right."""
+    groups = {f"below {WRONG:g}": (0.0, WRONG), f"above {RIGHT:g}": (RIGHT, 2.0)}
+    rows = []
+    for name, (least, most) in groups.items():
+        some = [row["unsure"] for row in measured.values() if least <= row["f1"] < most]
+        rows.append([name, len(some), sum(some)])
+    return results.table(["F1", "count", "unsure"], rows)
+
+
 def format_rows(measured: dict[str, dict[str, Any]]) -> str:
     """Format the figures of each table."""
     names = ("f1", "precision", "recall")
-    rows = [[key, row["family"], *(f"{row[name]:.3f}" for name in names), f"{row['seconds']:.1f}"]
+    rows = [[key, row["family"], *(f"{row[name]:.3f}" for name in names),
+             "unsure" if row["unsure"] else "", f"{row['seconds']:.1f}"]
             for key, row in measured.items()]  # fmt: skip
-    return results.table(["table", "family", "F1", "precision", "recall", "s (processor)"], rows)
+    head = ["table", "family", "F1", "precision", "recall", "told", "s (processor)"]
+    return results.table(head, rows)
 
 
 def main() -> None:
@@ -109,7 +124,8 @@ def main() -> None:
         wanted = tuple(arguments.sets or ("",))
         measured = measure([each for each in tables if each.name.startswith(wanted)], lines)
         kept[name] = measured
-        body = f"{format_means(measured)}\n\n{format_rows(measured)}"
+        parts = (format_means, format_unsure, format_rows)
+        body = "\n\n".join(format_part(measured) for format_part in parts)
         sections.append((f"{name}, no option at all", body))
     if arguments.sets is None:
         results.keep("kinds", {"conditions": conditions, **kept}, sections)

@@ -23,7 +23,7 @@ NO_DISTANCE = -1  # in words, of two texts that are compared by shingles or not 
 T = TypeVar("T", bound="Document | RecordError | Run")
 BORDER = 0.05  # of similarity, on either side of a threshold
 # From these shares of the pairs on, a threshold is doubtful: see benchmarks/threshold.md.
-OPEN, DENSE, MISSED = 0.1, 0.2, 0.3
+OPEN, DENSE = 0.1, 0.2
 FEWEST = 10  # wedges or pairs that are worth a warning
 
 
@@ -236,8 +236,8 @@ class Borderline:
     those `below`, about (None if not all candidates were compared in this run). A wedge is `open`
     if two documents are near a third, and were compared, but are not near each other: any of the
     three comparisons is wrong. `open_higher` counts those at the higher threshold. Both are None if
-    the documents of a side were not compared with each other. Of the pairs of records that are
-    `sure` by their whole texts, the fields have `missed` so many.
+    the documents of a side were not compared with each other. `unsure` is a sentence about what the
+    fields of records leave open, or "".
     """
 
     min_similarity: float
@@ -246,8 +246,7 @@ class Borderline:
     below: int | None
     open: int | None
     open_higher: int | None
-    sure: int = 0
-    missed: int = 0
+    unsure: str = ""
 
     @property
     def higher(self) -> float:
@@ -262,11 +261,8 @@ class Borderline:
     @property
     def warning(self) -> str:
         """The reason why the threshold is doubtful, as a sentence, or "" if it is not."""
-        if self.missed >= max(FEWEST, MISSED * self.sure):
-            return (
-                f"The fields may miss many pairs: {self.missed:,} of {self.sure:,} that are very"
-                " similar as whole records."
-            )
+        if self.unsure:
+            return self.unsure
         if self.open is not None and self.open >= max(FEWEST, OPEN * self.pairs):
             return (
                 f"The threshold {self.min_similarity:g} may be too low: in {self.open:,} cases, two"

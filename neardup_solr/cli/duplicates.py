@@ -221,9 +221,11 @@ def _say_duplicates(result: Duplicates) -> None:
         show.say(f"{sentence[0].upper()}{sentence[1:]}.")
     if result.chosen:
         show.say(show.in_options(result.chosen))
-    is_open = result.against or not result.chosen  # what is chosen for one source says enough
-    if is_open and result.borderline is not None and result.borderline.warning:
-        show.warn(f"{result.borderline.warning} neardup review asks about such pairs.")
+    # What is chosen for one source says enough, and what its fields leave open has been logged.
+    is_open = result.against or not result.chosen
+    border = result.borderline
+    if is_open and border is not None and border.warning and not border.unsure:
+        show.warn(f"{border.warning} neardup review asks about such pairs.")
     if result.since is not None:
         is_weighed = measure_named(result.measure).needs_frequencies
         step = " With --measure words, comparisons are remembered." if is_weighed else ""

@@ -101,6 +101,8 @@ SAMPLE = 100_000  # pairs below the floor that are looked at
 GUESSES = 5.0  # pairs that the first guess of a class counts for
 AGREEING = 0.5  # of what fields can tell, from which the most similar class is of matches
 LOOKALIKES_AGREEING = 0.65  # and the lookalikes
+FEW_AGREEING = 0.45  # and lookalikes that could be copies, as they have few others:
+FEW, MOSTLY_FEW = 2, 0.6  # that either record is like, at most; of the lookalikes
 MOST_BITS = 10.0  # that a field can tell, when classes are judged
 MOST_ROUNDS, SETTLED = 200, 1e-4
 
@@ -139,8 +141,10 @@ class Weights:
 
     `shares` (3,) are those of strangers, lookalikes and matches, `rates` (3, fields, MOST_LEVELS)
     how often each level occurs in a class. `are_matches` (3,) is True for classes of matches.
-    `bounds` are the highest log2 odds of pairs that are in some states, see `_bound_states`. If
-    records are compared `as_wholes`, by `pretrained`, these weights only explain it.
+    `bounds` are the highest log2 odds of pairs that are in some states, see `_bound_states`.
+    Records that differ in one of the fields at `telling` are no matches. So many `lookalikes` could
+    be copies, as they have few others. If records are compared `as_wholes`, by `pretrained`, these
+    weights only explain it.
     """
 
     names: tuple[str, ...]
@@ -149,6 +153,8 @@ class Weights:
     rates: Table
     are_matches: Marks
     bounds: Mapping[int, float] = field(default_factory=dict)
+    telling: tuple[int, ...] = ()
+    lookalikes: int = 0
     as_wholes: bool = False
 
     def weigh(self, levels: NDArray[np.int8]) -> Table:
@@ -453,6 +459,8 @@ def match_fields(
     `aligned`. Without `weights` these are learnt from all of them. A pair below `FLOOR`
     has probability 0.
     """
+    from neardup_solr.measures.variants import find_telling  # for records alone
+
     above, below = (np.flatnonzero(side) for side in (similarities >= FLOOR, similarities < FLOOR))
     most = SAMPLE if weights is None else 0
     some = take_evenly(below, most)
@@ -466,8 +474,23 @@ def match_fields(
         # Families are left out if they are most of what begins: matches are not like them.
         if np.count_nonzero(begins & learnt) >= np.count_nonzero(begins) / 2:
             learnt[:] = True
-        alike = similarities[compared[learnt]]
-        weights = learn_weights(fields, levels[learnt], alike, sampled=sampled)
+        telling = list[int]()
+        while True:
+            weights = learn_weights(
+                fields,
+                levels[learnt],
+                similarities[compared[learnt]],
+                sampled=sampled,
+                pairs=pairs[compared[learnt]],
+            )
+            weights = replace(weights, telling=tuple(telling))
+            likely = levels[: len(above)][learnt[: len(above)]]
+            likely = likely[weights.weigh(likely) >= 0.0]
+            at = find_telling(columns, likely == 0, mark_equal(likely, weights.kinds))
+            if at is None:
+                break
+            telling.append(at)
+            learnt &= levels[:, at] != 0
         bounds = _bound_states(columns, pairs[above], levels[: len(above)], weights, threads)
         weights = replace(weights, bounds=bounds)
     levels = levels[: len(above)]
@@ -496,8 +519,9 @@ def weigh_pairs(
     with what the other fields say against it. They are at most the bounds of `weights`, too.
     """
     bits = weights.weigh(levels)
-    is_equal = _mark_equal(levels, weights.kinds).all(axis=1) | mark_same(columns, pairs)
+    is_equal = mark_equal(levels, weights.kinds).all(axis=1) | mark_same(columns, pairs)
     have_other_names = mark_other_names(columns, pairs, levels)
+    have_other_names |= (levels[:, list(weights.telling)] == 0).any(axis=1)
     bits[have_other_names] = np.minimum(bits[have_other_names], OTHER_NAMES)
     likely = np.flatnonzero((bits >= 0.0) & ~is_equal)
     if len(likely):
@@ -545,7 +569,7 @@ def mark_other_names(columns: Sequence[FieldColumn], pairs: Pairs, levels: Level
     are_texts, are_dates, are_codes = np.array(kinds) == [["text"], ["date"], ["exact"]]
     are_names = _mark_names(columns)
     is_name = np.cumsum(are_names) * are_names == 1
-    are_equal = _mark_equal(levels, kinds)
+    are_equal = mark_equal(levels, kinds)
     speak_for = (are_equal & are_dates) | ((levels > 0) & ~are_equal)
     speak_for |= (levels == 0) & are_texts & ~is_name  # as if names were swapped
     are_shared = levels == np.array([len(LEVELS[kind]) - 1 for kind in kinds])
@@ -583,7 +607,7 @@ def _bound_odds(
     inverse index of Simpson 1949), in the field where they differ least: the copies of a record,
     and few slips in them, count once.
     """
-    is_same = _mark_equal(levels, weights.kinds)
+    is_same = mark_equal(levels, weights.kinds)
     is_unlike: Marks = levels == 0
     is_unlike |= ~is_same & (levels != MISSING) & ~is_unlike.any(axis=1, keepdims=True)
     bits = weights.measure_levels()[np.arange(len(columns)), levels]
@@ -740,18 +764,19 @@ def learn_weights(
     similarities: Similarities,
     *,
     sampled: float = 1.0,
+    pairs: Pairs | None = None,
 ) -> Weights:
     """Learn the weights of fields from the levels of candidate pairs, shape (pairs, fields).
 
     `similarities` (pairs,) are those of the whole records. Each pair below `FLOOR` stands for
-    `sampled` pairs.
+    `sampled` pairs. The `pairs` (pairs, 2) tell how many lookalikes a record has.
     """
     kinds = tuple(fields.values())
     guesses = _guess_rates(kinds)
-    patterns, can_match, begins, counts = _count_patterns(levels, similarities, sampled)
+    patterns, can_match, begins, counts, numbers = _count_patterns(levels, similarities, sampled)
     _begin_matches(patterns, kinds, can_match, begins, counts)
     met = _mark_levels(patterns)
-    are_equal, are_missing = _mark_equal(patterns, kinds), patterns == MISSING
+    are_equal, are_missing = mark_equal(patterns, kinds), patterns == MISSING
     are_near = (patterns == NEARLY) & [kind == "text" for kind in kinds]
     is_copy = can_match & are_equal.all(axis=1)
     agree = can_match & (are_equal | are_near | are_missing).all(axis=1)
@@ -774,7 +799,9 @@ def learn_weights(
         hold_known()
         if np.abs(chances - before).max(initial=0.0) < SETTLED:
             break
-    return _make_weights(fields, shares, rates, _judge_classes(kinds, rates))
+    weights = _make_weights(fields, shares, rates, _judge_classes(kinds, rates))
+    classes = chances.argmax(axis=1)[numbers]
+    return replace(weights, lookalikes=_count_lookalikes(weights, pairs, classes))
 
 
 def estimate_weights(
@@ -825,7 +852,7 @@ def _estimate_rates(met: Table, counted: Table, guesses: Table) -> tuple[Table, 
     return (counted.sum(axis=0) + 1.0) / (counted.sum() + 3.0), rates
 
 
-def _mark_equal(levels: Levels, kinds: Sequence[FieldKind]) -> Marks:
+def mark_equal(levels: Levels, kinds: Sequence[FieldKind]) -> Marks:
     """Mark the fields that are equal in each pair, shape (pairs, fields)."""
     marks: Marks = levels >= np.array([len(LEVELS[kind]) - 2 for kind in kinds])
     return marks
@@ -878,10 +905,11 @@ def _guess_rates(kinds: Sequence[FieldKind]) -> Table:
 
 def _count_patterns(
     levels: Levels, similarities: Similarities, sampled: float
-) -> tuple[Levels, Marks, Classes, Table]:
+) -> tuple[Levels, Marks, Classes, Table, Numbers]:
     """Count pairs of the same levels: these, whether they can match, their first class, how many.
 
-    No stratum of similarity counts for more than the pairs that begin as matches.
+    No stratum of similarity counts for more than the pairs that begin as matches. The last is the
+    number of the pattern of each pair.
     """
     can_match = similarities >= FLOOR
     begins: Classes = np.digitize(similarities, BEGIN)
@@ -896,7 +924,7 @@ def _count_patterns(
         keys = np.unique(keys, return_inverse=True)[1].reshape(-1)
     _, first = np.unique(keys, return_index=True)
     counts = np.bincount(keys, each).astype(np.float64)
-    return levels[first], can_match[first], begins[first], counts
+    return levels[first], can_match[first], begins[first], counts, keys
 
 
 def _begin_matches(
@@ -917,11 +945,18 @@ def _begin_matches(
     rows, unlike = np.arange(len(patterns)), (bits - shared).argmax(axis=1)
     whole = bits.sum(axis=1)
     least = np.maximum(BEGIN[1] * (whole - bits[rows, unlike]), AGREEING * whole)
-    unequal = is_known & ~_mark_equal(patterns, kinds)
+    unequal = is_known & ~mark_equal(patterns, kinds)
     are_alike = can_match & (is_known.sum(axis=1) > 2) & (unequal.sum(axis=1) > 1)
     are_alike &= shared.sum(axis=1) - shared[rows, unlike] >= least
     if counts[are_alike & (begins == MATCHES)].sum() < counts[are_alike].sum() / 2:
         begins[are_alike] = MATCHES
+
+
+def measure_agreements(weights: Weights) -> Table:
+    """Measure how far lookalikes agree in each field, 0..1, shape (fields,)."""
+    agreements = _list_agreements(weights.kinds)[:, :MOST_LEVELS]
+    means: Table = (weights.rates[LOOKALIKES] * agreements).sum(axis=1)
+    return means
 
 
 def _list_agreements(kinds: Sequence[FieldKind]) -> Table:
@@ -933,18 +968,38 @@ def _list_agreements(kinds: Sequence[FieldKind]) -> Table:
 
 
 def _judge_classes(kinds: Sequence[FieldKind], rates: Table) -> Marks:
-    """Tell which classes are of matches: those that agree in most of what the fields can tell.
+    """Tell which classes are of matches: those that agree in most of what the fields can tell."""
+    least = np.array([np.inf, LOOKALIKES_AGREEING, AGREEING])
+    are_matches: Marks = _measure_agreed(kinds, rates) >= least
+    are_matches[LOOKALIKES] &= are_matches[MATCHES]
+    return are_matches
+
+
+def _measure_agreed(kinds: Sequence[FieldKind], rates: Table) -> Table:
+    """Measure the share of what the fields can tell that the classes agree in, shape (3,).
 
     A field can tell as many bits as strangers seldom agree in it.
     """
     agreements = _list_agreements(kinds)[:, :MOST_LEVELS]
     by_chance = (rates[STRANGERS] * (agreements >= TEXT_STEPS[1])).sum(axis=1)
     bits = np.minimum(-np.log2(np.maximum(by_chance, 1e-9)), MOST_BITS)
-    agreed = ((rates * agreements).sum(axis=2) * bits).sum(axis=1) / max(bits.sum(), 1e-9)
-    least = np.array([np.inf, LOOKALIKES_AGREEING, AGREEING])
-    are_matches: Marks = agreed >= least
-    are_matches[LOOKALIKES] &= are_matches[MATCHES]
-    return are_matches
+    agreed: Table = (rates * agreements).sum(axis=2) @ bits / max(bits.sum(), 1e-9)
+    return agreed
+
+
+def _count_lookalikes(weights: Weights, pairs: Pairs | None, classes: Classes) -> int:
+    """Count the lookalikes that are no matches, if they could be copies, and 0 if they could not.
+
+    Members of a family, such as the songs of an album, have many others; copies have few. `classes`
+    (pairs,) are those of `pairs` (pairs, 2).
+    """
+    agreed = _measure_agreed(weights.kinds, weights.rates)[LOOKALIKES]
+    if pairs is None or weights.are_matches[LOOKALIKES] or agreed < FEW_AGREEING:
+        return 0
+    counts = np.bincount(pairs[classes != STRANGERS].reshape(-1).astype(np.int64))
+    others = counts[pairs[classes == LOOKALIKES]].max(axis=1, initial=0)
+    are_few = len(others) > 0 and np.count_nonzero(others <= FEW) >= MOSTLY_FEW * len(others)
+    return len(others) if are_few else 0
 
 
 def _log(rates: Table) -> Table:

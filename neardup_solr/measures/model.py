@@ -133,6 +133,7 @@ class Model:
             content["rates"] = self.evidence.rates.round(9).tolist()
             content["bounds"] = {str(key): most for key, most in self.evidence.bounds.items()}
             content["as_wholes"] = self.evidence.as_wholes
+            content["telling"] = list(self.evidence.telling)
         lines = (f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
                  for name, value in content.items())  # fmt: skip
         return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -169,6 +170,7 @@ def _parse_model(content: dict[str, Any]) -> Model:
             are_matches=are_matches,
             bounds={int(key): float(most) for key, most in content.get("bounds", {}).items()},
             as_wholes=bool(content.get("as_wholes", False)),
+            telling=tuple(range(len(kinds))[at] for at in content.get("telling", [])),
         )  # fmt: skip
     weights = np.array(weights, dtype=np.float64)
     is_scaled = (content["neutral"], content["scale"]) == (NEUTRAL, SCALE)
@@ -198,8 +200,8 @@ class RecordMatcher:
     records, of which `frequencies` weigh the words and `settings` shape the shingles. The first
     pairs teach it the `weights` of the fields. Those of two sources are compared `as_wholes`, by
     those of a `sample` if they come a few at a time. A source that `may_be_lists` is matched as two
-    lists if it is likely that it has them; `border` then says what parts them. Of the pairs that
-    are `sure` by their whole records, the fields have `missed` so many.
+    lists if it is likely that it has them; `border` then says what parts them. `unsure` is a
+    sentence about what is unsure, or "".
     """
 
     columns: Sequence[FieldColumn]
@@ -213,8 +215,8 @@ class RecordMatcher:
     sample: WholeRecords | None = None
     may_be_lists: bool = False
     border: str = field(init=False, default="")
-    sure: int = field(init=False, default=0)
-    missed: int = field(init=False, default=0)
+    unsure: str = field(init=False, default="")
+    _sure: Similarities = field(init=False, repr=False, default_factory=lambda: np.empty(0))
     _wholes: WholeRecords = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -230,6 +232,7 @@ class RecordMatcher:
         `tell` gets how many are done.
         """
         tell(0)
+        is_first = self.weights is None
         if self.model is None and self.as_wholes:
             probabilities = by_fields.to_probabilities(self._weigh_wholes(pairs))
         elif self.model is None:
@@ -240,6 +243,12 @@ class RecordMatcher:
             probabilities[rows] = judge(values, self.model)
             if self.may_be_lists:
                 probabilities = self._match_lists(pairs, probabilities, rows)
+        if is_first and self.weights is not None:
+            from neardup_solr.measures.unsure import describe_unsure  # for records alone
+
+            self.unsure = describe_unsure(
+                self.columns, pairs, probabilities, self.weights, self._sure
+            )
         tell(len(pairs))
         return probabilities
 
@@ -275,9 +284,7 @@ class RecordMatcher:
         odds = np.full(len(pairs), -by_fields.MOST_BITS)
         odds[likely] = self._wholes.weigh(pairs[likely])
         is_best = mutual_best(pairs, odds) & (odds >= 0.0)
-        sure = is_best & (odds >= SURE)
-        self.sure = int(np.count_nonzero(sure))
-        self.missed = int(np.count_nonzero(probabilities[sure] < by_fields.LEAST_PROBABILITY))
+        self._sure = probabilities[is_best & (odds >= SURE)]
         lists = find_lists(self.columns, pairs[is_best])
         if lists is None:
             return probabilities
@@ -288,7 +295,7 @@ class RecordMatcher:
             if matched is None or (self.model is not None and matched[1]):
                 return probabilities
             are_best, by_odds = matched
-        self.border = lists.border
+        self.border, self._sure = lists.border, np.empty(0)
         if by_odds:
             self.as_wholes = True
             odds = np.where(are_best, odds, np.minimum(odds, -1.0))

@@ -183,6 +183,8 @@ def _find_duplicates(work: Work) -> Duplicates:
         ).mark_doubted()  # fmt: skip
     if doubt := result.doubt:
         LOG.warning("%s.", doubt)
+    elif result.borderline is not None and (unsure := result.borderline.unsure):
+        LOG.warning("%s A review asks about such pairs.", unsure)
     if memory is not None:
         try:
             memory.write(work)

@@ -406,8 +406,7 @@ def find_borderline(
         below=verified.below,
         open=next(wedges),
         open_higher=next(wedges),
-        sure=0 if matcher is None or is_once else matcher.sure,
-        missed=0 if matcher is None or is_once else matcher.missed,
+        unsure="" if matcher is None else matcher.unsure,
     )
 
 

@@ -1,0 +1,109 @@
+"""What is unsure about records that were matched by their fields, in a sentence.
+
+Which of the records that are alike are the same, the fields cannot always tell: a friend who moved
+and has another telephone agrees in as much with the older record as two accounts of one holder do.
+So the decision is told where it may be the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from neardup_solr.errors import counted
+from neardup_solr.measures import Pairs, Similarities, take_evenly
+from neardup_solr.measures.aligned import mutual_best
+from neardup_solr.measures.columns import MISSING, FieldColumn
+from neardup_solr.measures.fields import (
+    LEAST_PROBABILITY,
+    Weights,
+    compare_fields,
+    mark_equal,
+    measure_agreements,
+)
+from neardup_solr.measures.variants import FEWEST, OFTEN, SHARE, TELLING, share_equal
+
+LOOKED_AT = 5_000  # pairs whose fields are compared again
+LOOKALIKES = 0.1  # of the pairs, from which they are told
+AGREED, DIFFERED = 0.7, 0.3  # of lookalikes, in a field
+DIFFERING = 0.4  # of the pairs, in a column that tells records apart
+FEWEST_MISSED, MISSED = 10, 0.3  # of the pairs that are sure as whole records
+RIGHT = 0.8  # of the pairs, at least, that are expected to be right
+
+
+def describe_unsure(
+    columns: Sequence[FieldColumn],
+    pairs: Pairs,
+    probabilities: Similarities,
+    weights: Weights,
+    sure: Similarities,
+) -> str:
+    """Describe what is unsure about candidates and their `probabilities`, "" if nothing is.
+
+    `sure` are those of the pairs that are sure as whole records.
+    """
+    is_likely = probabilities >= LEAST_PROBABILITY
+    if weights.as_wholes:
+        is_likely &= mutual_best(pairs, probabilities)
+    likely = np.flatnonzero(is_likely)
+    if not weights.as_wholes:
+        if weights.telling:
+            names = _join([columns[at].name for at in weights.telling])
+            return (
+                f"Records that differ in {names} count as different, as most of those that are"
+                " alike differ in it, and in their names."
+            )
+        if weights.lookalikes >= max(FEWEST, LOOKALIKES * len(likely)):
+            return _describe_lookalikes(weights)
+        missed = np.count_nonzero(sure < LEAST_PROBABILITY)
+        if missed >= max(FEWEST_MISSED, MISSED * len(sure)):
+            return (
+                f"The fields may miss many pairs: {missed:,} of {len(sure):,} that are very similar"
+                " as whole records."
+            )
+        if mixed := _describe_mixed(columns, pairs[take_evenly(likely, LOOKED_AT)], weights):
+            return mixed
+    wrong = float((1.0 - probabilities[likely]).sum())
+    if wrong >= max(FEWEST, (1.0 - RIGHT) * len(likely)):
+        return f"About {wrong:,.0f} of {counted(len(likely), 'pair')} are expected to be wrong."
+    return ""
+
+
+def _describe_lookalikes(weights: Weights) -> str:
+    """Describe the lookalikes that have so few others as copies have."""
+    agreements = measure_agreements(weights)
+    fields = list(zip(weights.names, agreements.tolist(), strict=True))
+    agreed = _join([name for name, share in fields if share >= AGREED])
+    differed = _join([name for name, share in fields if share <= DIFFERED])
+    return (
+        f"{counted(weights.lookalikes, 'pair')} that agree in {agreed}, but not in {differed},"
+        f" count as different: if they are the same, compare {agreed} alone."
+    )
+
+
+def _describe_mixed(columns: Sequence[FieldColumn], pairs: Pairs, weights: Weights) -> str:
+    """Describe a column that tells records apart, and in which many pairs differ, "" if none is."""
+    levels = compare_fields(columns, pairs)
+    equal = mark_equal(levels, weights.kinds)
+    for at, column in enumerate(columns):
+        chance = share_equal(column)
+        present = np.count_nonzero(levels[:, at] != MISSING)
+        differ, agree = (np.count_nonzero(side) for side in (levels[:, at] == 0, equal[:, at]))
+        is_telling = 0.0 < chance <= TELLING
+        if (
+            is_telling
+            and differ >= max(FEWEST, DIFFERING * present)
+            and agree >= max(FEWEST, max(SHARE, OFTEN * chance) * present)
+        ):
+            return (
+                f"{column.name} differs in {100 * differ / present:.0f} % of the pairs, and is"
+                f" equal in {100 * agree / present:.0f} %: if it tells things apart, `same`"
+                f" {column.name} separates them."
+            )
+    return ""
+
+
+def _join(names: Sequence[str]) -> str:
+    """Join names by commas and "and"."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -1,0 +1,57 @@
+"""Columns that tell variants apart, such as the length that tells recordings of a song apart.
+
+Variants of a thing have so much in common that they may pass for matches, and are often more than
+these. But they differ in several columns at once: another recording has another length, and
+another title. Matches agree in both, but for slips. So if most of what was taken for matches
+differs in a telling column, and hardly any of the others differs in a second one in which those do,
+they are variants, and records that differ in the first column are no matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from neardup_solr.measures.columns import FieldColumn, Marks
+
+TELLING = 0.02  # of pairs of records, at most, that are equal in a telling column
+MOST = 0.5  # of the pairs, that differ in the column
+FEWEST, SHARE, OFTEN = 5, 0.03, 3.0  # pairs that are equal in it; of all; more than by chance
+TOGETHER = 0.5  # more pairs differ in a second column, of those that differ, than of those equal
+
+
+def find_telling(columns: Sequence[FieldColumn], different: Marks, equal: Marks) -> int | None:
+    """Find the column that tells most variants apart, None if the pairs are no variants.
+
+    `different` and `equal` (pairs, fields) mark in which columns pairs that were taken for matches
+    differ wholly, and are equal.
+    """
+    telling = [at for at, column in enumerate(columns) if 0.0 < share_equal(column) <= TELLING]
+    naming = next((at for at in telling if columns[at].kind == "text"), None)
+    chosen: int | None = None
+    most = MOST
+    for at in telling if naming is not None else ():
+        differ, agree = different[:, at], equal[:, at]
+        by_chance = max(SHARE, OFTEN * share_equal(columns[at])) * len(differ)
+        share = int(np.count_nonzero(differ)) / max(len(differ), 1)
+        if at != naming and share > most and np.count_nonzero(agree) >= max(FEWEST, by_chance):
+            of_others, of_equal = (
+                _share(different[side, naming], equal[side, naming]) for side in (differ, agree)
+            )
+            if of_others >= of_equal + TOGETHER:
+                chosen, most = at, share
+    return chosen
+
+
+def _share(different: Marks, equal: Marks) -> float:
+    """Measure how many pairs differ wholly, of those that differ or are equal."""
+    count = int(np.count_nonzero(different))
+    return count / max(count + int(np.count_nonzero(equal)), 1)
+
+
+def share_equal(column: FieldColumn) -> float:
+    """Measure the share of pairs of records that are equal in a column."""
+    counts = column.counts.astype(np.float64)
+    records = max(float(counts.sum()), 2.0)
+    return float(counts @ (counts - 1.0)) / (records * (records - 1.0))

@@ -1,0 +1,127 @@
+"""What records leave open: pairs that may be the same are told, with the fields in doubt."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import neardup_solr as nd
+
+Record = dict[str, str]
+Make = Callable[[random.Random], Record]
+FIRST = "Anna Bruno Carla Dmitri Elena Farid Greta Hugo Ines Jonas Katja Luis".split()  # noqa: SIM905
+SYLLABLES = "ba ce di fo gu ha ke li mo nu pa re si to vu we xa yo zi".split()  # noqa: SIM905
+
+
+def word(rng: random.Random, size: int = 3) -> str:
+    return "".join(rng.choices(SYLLABLES, k=size)).title()
+
+
+def digits(rng: random.Random, size: int = 9) -> str:
+    return "".join(rng.choices("0123456789", k=size))
+
+
+def day(rng: random.Random) -> str:
+    return f"{rng.randint(1940, 2005)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
+
+
+def person(rng: random.Random) -> Record:
+    last = word(rng)
+    return {
+        "first": rng.choice(FIRST),
+        "last": last,
+        "street": f"{rng.randint(1, 199)} {word(rng)} Road",
+        "city": word(rng, 2),
+        "phone": f"0{digits(rng)}",
+        "email": f"{last.lower()}@web.org",
+        "birth": day(rng),
+    }
+
+
+def song(rng: random.Random) -> Record:
+    return {
+        "title": " ".join(word(rng, 2) for _ in range(3)),
+        "artist": f"{rng.choice(FIRST)} {word(rng)}",
+        "album": f"{word(rng)} {word(rng)}",
+        "length": f"{rng.randint(2, 6)}:{rng.randint(10, 59)}",
+        "released": day(rng),
+    }
+
+
+def slip(rng: random.Random, record: Record) -> Record:
+    """A copy with two letters exchanged."""
+    name = rng.choice([name for name, value in record.items() if value[:2].isalpha()])
+    at = rng.randrange(1, len(record[name]) - 1)
+    value = record[name]
+    return record | {name: value[:at] + value[at + 1] + value[at] + value[at + 2 :]}
+
+
+def table(make: Make, change: Callable[[random.Random, Record], Record], share: float) -> list[Any]:
+    """Records, most of which come twice: as a copy with a slip, or changed."""
+    rng = random.Random(3)
+    rows = []
+    for _ in range(120):
+        record = make(rng)
+        rows.append(record)
+        if rng.random() < 0.7:
+            rows.append(change(rng, record) if rng.random() < share else slip(rng, record))
+    return [{"id": f"{at}", **row} for at, row in enumerate(rows)]
+
+
+def unsure(result: nd.Duplicates) -> str:
+    assert result.borderline is not None
+    return result.borderline.unsure
+
+
+CHANGES: dict[str, Callable[[random.Random, Record], Record]] = {
+    "moved": lambda rng, old: {name: person(rng)[name] for name in ("street", "city", "phone")},
+    "hired": lambda rng, old: {name: person(rng)[name] for name in ("phone", "email", "birth")},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_alike_pairs_that_count_as_different_are_told(change: str) -> None:
+    """People who changed several values at once may be others; the fields to drop are named."""
+    rows = table(person, lambda rng, old: old | CHANGES[change](rng, old), 0.6)
+    result = nd.duplicates(rows)
+    assert len(result.pairs) < 60
+    assert all(name in unsure(result) for name in rows[0] if name != "id")
+    same = [name for name in rows[0] if name not in ("id", *CHANGES[change](random.Random(1), {}))]
+    assert len(nd.duplicates(rows, fields=same).pairs) > 70
+
+
+def test_a_column_in_which_pairs_differ_is_told_and_separates_them() -> None:
+    """Parents and children of one name and address are not told apart, but by a day of birth."""
+    rows = table(person, lambda rng, old: old | {"birth": day(rng)}, 0.6)
+    result = nd.duplicates(rows)
+    assert "birth" in unsure(result)
+    birth = {row["id"]: row["birth"] for row in rows}
+    separate = nd.duplicates(rows, same=["birth"])
+    assert 20 < len(separate.pairs) < len(result.pairs)
+    assert all(birth[pair.id] == birth[pair.other_id] for pair in separate.pairs)
+
+
+@pytest.mark.parametrize("make", [person, song])
+def test_copies_with_slips_are_sure(make: Make) -> None:
+    result = nd.duplicates(table(make, slip, 0.0))
+    assert len(result.pairs) > 70
+    assert unsure(result) == ""
+
+
+def test_recordings_of_other_lengths_are_other_songs() -> None:
+    """Songs of an album have much in common, and are most of what is alike."""
+    rng = random.Random(5)
+    rows, tracks, album = [], [], song(rng)
+    for at in range(300):
+        album = album if at % 5 else song(rng)
+        track = album | {name: song(rng)[name] for name in ("title", "length")}
+        copies = [track, slip(rng, track)] if rng.random() < 0.2 else [track]
+        rows += copies
+        tracks += [at] * len(copies)
+    result = nd.duplicates([{"id": f"{at}", **row} for at, row in enumerate(rows)])
+    right = [tracks[int(pair.id)] == tracks[int(pair.other_id)] for pair in result.pairs]
+    assert len(right) > 30
+    assert sum(right) > 0.9 * len(right)
