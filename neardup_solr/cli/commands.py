@@ -547,7 +547,6 @@ REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a hr
 def review(parsed: options.ParsedOptions) -> int:
     """Judge pairs in the browser, the most useful pairs first."""
     parsed.require_source("SOURCE")
-    options.choose_other_side(parsed)
     options.choose_columns(parsed)
     parsed["source"] = parsed["source"] or parsed.connect()
     show.compile_kernel()

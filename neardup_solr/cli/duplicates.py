@@ -61,7 +61,6 @@ def duplicates(
     checkpoint = first.with_name(f"{first.name}.unfinished") if first and first.name else None
     if mutual_best:
         parsed["linkage"] = "mutual_best"
-    options.choose_other_side(parsed)
     options.choose_columns(parsed)
     if not parsed["texts"]:
         parsed["texts"] = _choose_texts(
@@ -118,20 +117,13 @@ def _check_files(
     parsed: options.ParsedOptions, outputs: Sequence[Path], files: Mapping[str, Path | None]
 ) -> None:
     """Refuse files that could not be written, before any work is done for them."""
-    from neardup_solr.files import check_apart
     from neardup_solr.sources import paths_of, reading_of
     from neardup_solr.verbs.duplicates.result import check_files, check_output, require_copied
 
-    tables = {f"`output` {path}" if at else "`output`": path for at, path in enumerate(outputs)}
-    others = {name: parsed[name] for name in ("remember", "answers", "model")} | dict(files)
-    check_apart(tables | {f"`{name}`": path for name, path in others.items()})
-    columns = {name: parsed[name] for name in ("id", "text")}
-    source, reading = reading_of(parsed["source"], "none", **columns)
-    against, _ = reading_of(parsed["against"], "none", **columns)
-    for name, side in (("source", source), ("against", against)):
-        for path in map(Path, paths_of(side) or ()):
-            check_apart({f"`{name}`": path, **tables})
     if any(files.values()):
+        columns = {name: parsed[name] for name in ("id", "text")}
+        source, reading = reading_of(parsed["source"], "none", **columns)
+        against, _ = reading_of(parsed["against"], "none", **columns)
         second = [Path(path) for path in paths_of(against) or ()]
         check_files(require_copied(source, reading), reading, files, second)
     for path in outputs:

@@ -652,12 +652,13 @@ def repeat_options(heading: str) -> list[str]:
 def choose_columns(parsed: ParsedOptions, *, by_fields: bool = True) -> list[str]:
     """Add the columns of a source without a text to what was typed, and say which.
 
-    Return the options that would ask for them.
+    `against` is replaced by what it names. Return the options that would ask for these columns.
     """
     from neardup_solr.sources import guess
     from neardup_solr.verbs.duplicates.read import check_values
 
     check_values(parsed)  # or the data would be blamed
+    _choose_other_side(parsed)
     chosen = guess.choose_columns(parsed, by_fields=by_fields) if parsed.paths else None
     if chosen is None:
         return []
@@ -721,14 +722,11 @@ def connect(
     return object.__new__(Unopened)
 
 
-def choose_other_side(parsed: ParsedOptions) -> None:
+def _choose_other_side(parsed: ParsedOptions) -> None:
     """Replace `against`: by an existing file or folder, or the collection of an address or name."""
-    from neardup_solr.verbs.duplicates.read import check_values
-
-    against, solr = parsed["against"], parsed.address
+    against, solr = parsed.get("against"), parsed.address
     if against is None:
         return
-    check_values(parsed)
     patience = parsed.get("patience", 0)
     if "://" in against:
         parsed["against"] = connect(against, None, patience=patience)

@@ -37,7 +37,6 @@ def tune(parsed: options.ParsedOptions, *, format: TableOrJson = "table") -> int
         show.compile_kernel()
     parsed["source"] = target or parsed["source"]
     if parsed["answers"]:
-        options.choose_other_side(parsed)
         return _learn(parsed, format)
     with show.watch() as watching:
         tuning = cast("Tuning", nd.tune(**watching, **parsed))
