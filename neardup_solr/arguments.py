@@ -120,6 +120,7 @@ class Source:
 DIALECT = tuple(each.name for each in fields(Source))[3:]
 # Of arguments that are names, or one of them: as in an option, a text has several between commas.
 NAMES = {"text", "keep", "fields", "same", "allow_host"}
+QUERIES = {"fq", "query"}  # arguments in Solr's syntax
 
 
 def split_names(typed: Iterable[str]) -> tuple[str, ...]:
@@ -140,6 +141,13 @@ def split_names(typed: Iterable[str]) -> tuple[str, ...]:
         require(any(cells), f"{each!r} is no name", "omit it, or give a name")
         names += filter(None, cells)
     return tuple(names)
+
+
+def check_queries(name: str, queries: OneOrMore) -> None:
+    """Refuse a query with nothing in it, which Solr takes for all documents, by ArgumentError."""
+    for query in listed(queries):
+        step = "omit it, or write *:* for all documents"
+        require(bool(query.strip()), f"`{name}` cannot be {query!r}", step)
 
 
 def join_names(names: Iterable[str]) -> str:
@@ -337,6 +345,8 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
         hint = hints.get(name, hints.get(further, Any))
         if not _fits(value, hint):
             raise _refuse(name, value, hint)
+        if name in QUERIES and value is not None:
+            check_queries(name, value)
 
 
 def _check_names(called: str, hints: Mapping[str, Any], names: Iterable[str]) -> None:

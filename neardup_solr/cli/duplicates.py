@@ -136,11 +136,16 @@ def _keep_unfinished(unfinished: Path | None) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, nd.SourceError, nd.SolrError) as error:
+        failure = error if isinstance(error, nd.SourceError) else None
+        is_unwritten = failure and failure.reason.startswith("cannot be written")
+        if failure and failure.source == str(unfinished) and not is_unwritten:  # a file of others
+            step = "move it, or write to a different file"
+            raise nd.SourceError(failure.source, failure.reason, step) from None
         if unfinished is not None and unfinished.exists():
             show.warn(f"Finished comparisons are in {unfinished}; run this again to continue.")
-        if isinstance(error, nd.SourceError) and error.reason.startswith("cannot be written"):
-            named = error.source.removesuffix(".unfinished")  # beside the file that was typed
-            raise nd.SourceError(named, error.reason, error.next_step) from None
+        if failure and is_unwritten:
+            named = failure.source.removesuffix(".unfinished")  # beside the file that was typed
+            raise nd.SourceError(named, failure.reason, failure.next_step) from None
         raise
     except click.exceptions.Exit:  # nothing is to be removed
         _delete(unfinished)

@@ -29,6 +29,8 @@ import neardup_solr as nd
 from neardup_solr import arguments
 from neardup_solr.arguments import (
     DIALECT,
+    QUERIES,
+    check_queries,
     is_path,
     join_names,
     nearest,
@@ -601,6 +603,8 @@ def _make_parameter(key: str, argument: Parameter) -> click.Parameter:
                 typed = split_names(typed if is_several else [typed])
             except ArgumentError as error:
                 raise click.BadParameter(str(error), ctx, param) from None
+        if argument.name in QUERIES and typed is not None:
+            check_queries(argument.name, typed)
         return (typed or default) if is_several else typed
 
     attributes: dict[str, Any] = {"callback": read, "type": kind, "required": is_required}

@@ -18,7 +18,15 @@ import numpy as np
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import OneOrMore, checked, describe, in_bytes, in_seconds, listed
+from neardup_solr.arguments import (
+    QUERIES,
+    OneOrMore,
+    checked,
+    describe,
+    in_bytes,
+    in_seconds,
+    listed,
+)
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import settings_of
 from neardup_solr.solr.collection import open_collection
@@ -150,6 +158,15 @@ def test_a_value_of_a_wrong_kind(name: str) -> None:
     assert tried > 25
 
 
+@pytest.mark.parametrize("name", RIGHT)
+def test_no_query_is_blank(name: str) -> None:
+    """Solr would take it for all documents, to be deleted, stripped or marked."""
+    for argument in QUERIES & {argument for argument, _ in arguments(verbs()[name])}:
+        for blank in ("", " ", "\t\n"):
+            with pytest.raises(nd.ArgumentError):
+                verbs()[name](**RIGHT[name] | {argument: blank})
+
+
 @pytest.mark.parametrize("path", ["", ADDRESS])
 def test_no_result_is_written_without_a_file(path: str) -> None:
     """An empty name would be that of the current folder."""
@@ -180,6 +197,8 @@ def test_a_value_of_the_right_kind_is_taken(name: str) -> None:
     taken = checked(_with_the_signature_of(verb))
     for argument, allowed in arguments(verb):
         for value, of in VALUES:
+            if argument in QUERIES and isinstance(value, str) and not value:
+                continue
             if "Any" in allowed or of & allowed:
                 assert taken(**RIGHT[name] | {argument: value}) == "taken"
 

@@ -491,7 +491,7 @@ def test_no_file_and_no_name_is_empty(words: str, tmp_path: Path, monkeypatch: A
     monkeypatch.setattr(embedded, "start", lambda *_: pytest.fail("a Solr was started"))
     params = [each for each in commands()[words].params if isinstance(each, click.Option)]
     for each in params:
-        if each.metavar in ("FILE", "FOLDER", "COLUMN", "FIELD"):
+        if each.metavar in ("FILE", "FOLDER", "COLUMN", "FIELD", "QUERY"):
             typed = [*words.split(), *shlex.split(WORDS.get(words, "")), each.opts[0], ""]
             ran = neardup(*typed)
             assert (ran.returncode, ran.stdout) == (2, ""), (typed, ran.stderr)

@@ -85,6 +85,18 @@ def test_a_result_is_not_written_over_its_source(
     assert {(tmp_path / name).read_text() for name in ("a.csv", "b.csv", "sub/c.csv")} == {ROWS}
 
 
+def test_a_file_of_others_is_no_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays, and nothing is said to be in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(ROWS)
+    kept = tmp_path / "p.csv.unfinished"
+    kept.write_text("notes of mine")
+    ran = neardup("duplicates", "a.csv", "-o", "p.csv")
+    assert (ran.returncode, len(ran.stderr.splitlines())) == (3, 1), ran.stderr
+    assert kept.read_text() == "notes of mine"
+    assert not (tmp_path / "p.csv").exists()
+
+
 def test_texts_and_columns_go_to_each_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
