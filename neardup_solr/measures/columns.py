@@ -56,3 +56,9 @@ class FieldColumn:
     def counted(self) -> FieldColumn:
         """The column whose records are counted."""
         return self if self.sample is None else self.sample
+
+    @property
+    def share_equal(self) -> float:
+        """Share of the pairs of counted records that are equal here, 0..1."""
+        records = max(float(self.counts.sum()), 2.0)
+        return float(self.counts @ (self.counts - 1.0)) / (records * (records - 1.0))

@@ -93,7 +93,7 @@ def find_parts(columns: tuple[FieldColumn, ...], names: float) -> list[Part]:
     most, parts = 1.0, list[Part]()
     for at, column in enumerate(columns):
         is_text = column.kind == "text" and not _has_digits(column)
-        is_name = is_text and _share_equal(column) <= names
+        is_name = is_text and column.share_equal <= names
         pairs = {(at, at + 1): columns[at : at + 2], (at,): _split(column) if is_name else ()}
         for places, both in pairs.items():
             rest = [
@@ -102,7 +102,7 @@ def find_parts(columns: tuple[FieldColumn, ...], names: float) -> list[Part]:
             if len(both) < 2 or not all(map(_is_part, both)):
                 continue
             one, two = both
-            share = math.prod(map(_share_equal, both))
+            share = math.prod(each.share_equal for each in both)
             if share <= most and _are_apart(one, two, rest) and _are_apart(two, one, rest):
                 codes = [n for n, each in enumerate(columns) if n not in places and is_code(each)]
                 parts = [_describe(one, two, rest), _describe(two, one, rest)]
@@ -172,12 +172,6 @@ def _map_values(column: FieldColumn, values: Sequence[str]) -> FieldColumn:
     )  # fmt: skip
 
 
-def _share_equal(column: FieldColumn) -> float:
-    """Measure the share of pairs of records that are equal in a column."""
-    records = max(float(column.counts.sum()), 2.0)
-    return float(column.counts @ (column.counts - 1.0)) / (records * (records - 1.0))
-
-
 def _has_digits(column: FieldColumn) -> bool:
     """Tell whether more than one of twenty values has digits."""
     some = column.counted.values[:LOOKED_AT]
@@ -193,7 +187,7 @@ def is_code(column: FieldColumn) -> bool:
 
 def _is_part(column: FieldColumn) -> bool:
     """Tell whether values are of few words, without digits, and many."""
-    if column.kind != "text" or not column.counted.values or _share_equal(column) > SPREAD:
+    if column.kind != "text" or not column.counted.values or column.share_equal > SPREAD:
         return False
     words = [len(value.split()) for value in column.counted.values[:LOOKED_AT]]
     return bool(np.median(words) <= WORDS) and not _has_digits(column)

@@ -22,7 +22,7 @@ from neardup_solr.measures.fields import (
     mark_equal,
     measure_agreements,
 )
-from neardup_solr.measures.variants import FEWEST, OFTEN, SHARE, TELLING, share_equal
+from neardup_solr.measures.variants import FEWEST, OFTEN, SHARE, TELLING
 
 LOOKED_AT = 5_000  # pairs whose fields are compared again
 LOOKALIKES = 0.1  # of the pairs, from which they are told
@@ -87,7 +87,7 @@ def _describe_mixed(columns: Sequence[FieldColumn], pairs: Pairs, weights: Weigh
     levels = compare_fields(columns, pairs)
     equal = mark_equal(levels, weights.kinds)
     for at, column in enumerate(columns):
-        chance = share_equal(column)
+        chance = column.share_equal
         present = np.count_nonzero(levels[:, at] != MISSING)
         differ, agree = (np.count_nonzero(side) for side in (levels[:, at] == 0, equal[:, at]))
         is_telling = 0.0 < chance <= TELLING

@@ -1,10 +1,10 @@
-"""Columns that tell variants apart, such as the length that tells recordings of a song apart.
+"""Columns that tell variants apart, such as the length that tells songs of an album apart.
 
 Variants of a thing have so much in common that they may pass for matches, and are often more than
-these. But they differ in several columns at once: another recording has another length, and
-another title. Matches agree in both, but for slips. So if most of what was taken for matches
-differs in a telling column, and hardly any of the others differs in a second one in which those do,
-they are variants, and records that differ in the first column are no matches.
+these. But they differ in several columns at once: another song has another length, and another
+title. Matches agree in both, but for slips. So if most of what was taken for matches differs in a
+telling column, and these have other names far more often than the rest, they are variants, and
+records that differ in the column are no matches.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def find_telling(columns: Sequence[FieldColumn], different: Marks, equal: Marks)
     `different` and `equal` (pairs, fields) mark in which columns pairs that were taken for matches
     differ wholly, and are equal.
     """
-    telling = [at for at, column in enumerate(columns) if 0.0 < share_equal(column) <= TELLING]
+    telling = [at for at, column in enumerate(columns) if 0.0 < column.share_equal <= TELLING]
     naming = next((at for at in telling if columns[at].kind == "text"), None)
     chosen: int | None = None
     most = MOST
     for at in telling if naming is not None else ():
         differ, agree = different[:, at], equal[:, at]
-        by_chance = max(SHARE, OFTEN * share_equal(columns[at])) * len(differ)
+        by_chance = max(SHARE, OFTEN * columns[at].share_equal) * len(differ)
         share = int(np.count_nonzero(differ)) / max(len(differ), 1)
         if at != naming and share > most and np.count_nonzero(agree) >= max(FEWEST, by_chance):
             of_others, of_equal = (
@@ -48,10 +48,3 @@ def _share(different: Marks, equal: Marks) -> float:
     """Measure how many pairs differ wholly, of those that differ or are equal."""
     count = int(np.count_nonzero(different))
     return count / max(count + int(np.count_nonzero(equal)), 1)
-
-
-def share_equal(column: FieldColumn) -> float:
-    """Measure the share of pairs of records that are equal in a column."""
-    counts = column.counts.astype(np.float64)
-    records = max(float(counts.sum()), 2.0)
-    return float(counts @ (counts - 1.0)) / (records * (records - 1.0))
