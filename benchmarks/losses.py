@@ -101,7 +101,7 @@ def _unlooked() -> Iterator[None]:
         yield
 
 
-def _versions_of(check: LossCheck, orders: Any, layout: bytes) -> dict[str, int]:
+def _versions_of(check: LossCheck, orders: Any) -> dict[str, int]:
     return {order.id: order.version for order in orders}
 
 
