@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from neardup_solr.arguments import checked, in_seconds
+from neardup_solr.arguments import checked, in_seconds, require
 from neardup_solr.errors import ArgumentError, DataError, ServerError
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.credentials import Access, Connection
@@ -53,6 +53,9 @@ def connect(
     patience = in_seconds(patience, "patience")
     if collection is not None:
         require_name(collection)
+    if isinstance(address, str):  # or another Solr than was meant would be changed
+        step = "omit it for $NEARDUP_SOLR_URL or the embedded Solr"
+        require(bool(address.strip()), f"`address` cannot be {address!r}", step)
     address = address or os.environ.get(ADDRESS)
     if address:
         access = Access(ca=ca, cert=cert, headers=headers or {}, proxy=proxy, plain_http=plain_http)

@@ -498,6 +498,16 @@ def test_no_file_and_no_name_is_empty(words: str, tmp_path: Path, monkeypatch: A
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.parametrize("words", ["strip -c x", "duplicates -c x --mark", "search --id 1"])
+def test_no_address_is_empty(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedded Solr would be changed in place of the one that was meant."""
+    monkeypatch.setattr(embedded, "start", lambda *_, **__: pytest.fail("a Solr was started"))
+    ran = neardup(*words.split(), "--solr", "")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    with pytest.raises(nd.ArgumentError):
+        nd.connect(" ", "x")
+
+
 @pytest.mark.parametrize("flag", ["--ca", "--cert"])
 def test_no_certificate_is_empty(flag: str) -> None:
     """It would be left out in silence."""
