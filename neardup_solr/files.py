@@ -169,7 +169,9 @@ def _find_place(path: Named) -> str:
 
 def is_inside(path: Path, folder: Path) -> bool:
     """Return True if a path lies in a folder, also through links."""
-    return folder.is_dir() and Path(os.path.realpath(path)).is_relative_to(folder.resolve())
+    # Unlike that of a Path, os.path's is False for a name that cannot be, such as a text.
+    is_folder = os.path.isdir(folder)
+    return is_folder and Path(os.path.realpath(path)).is_relative_to(folder.resolve())
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

@@ -62,6 +62,12 @@ def test_a_link_that_leads_to_itself_is_compared_by_its_name(tmp_path: Path) -> 
     files.check_place(link)
 
 
+@pytest.mark.parametrize("source", ["x" * 10_000, "a\nb" * 5_000])
+def test_a_text_in_the_place_of_a_source_is_no_folder(source: str, tmp_path: Path) -> None:
+    """Whoever reads it says so."""
+    files.check_apart({"`output`": tmp_path / "out.csv"}, source=source)
+
+
 KIND = b"a file of tests\n"
 
 
