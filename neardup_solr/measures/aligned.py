@@ -105,7 +105,8 @@ def split_words(form: str) -> list[str]:
     """
     parts = form.replace("-", " ").split()
     return [
-        _NUMBERS.get(word) or (word if word.isalpha() else _ORDINAL.sub(r"\1", word))
+        _NUMBERS.get(word)
+        or (word if word.isalpha() or word.isdecimal() else _ORDINAL.sub(r"\1", word))
         for word in parts
     ]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures import Frequencies
+from neardup_solr.measures.aligned import split_words
 
 FieldKind = Literal["text", "exact", "number", "date"]
 KINDS: tuple[FieldKind, ...] = get_args(FieldKind)
@@ -20,7 +23,7 @@ Table = NDArray[np.float64]
 Marks = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FieldColumn:
     """The values of a field: record r has `values[numbers[r]]`, or none if that is MISSING.
 
@@ -29,9 +32,9 @@ class FieldColumn:
     whatever comes with it.
     `parsed` (values, …) are numbers, or dates as year, month and day, 0 if it is missing. `equal`
     (records,) are numbers of values, the same for texts of the same words in any order.
-    `problem` says what is wrong with the values of the records, if anything is. `words` are
-    counted for a sample, whose values begin `values`; its records are not in `numbers`.
-    If most values are addresses of e-mails, `are_mails` is True.
+    `problem` says what is wrong with the values of the records, if anything is. The values of a
+    `sample` begin `values`; its records are not in `numbers`. If most values are addresses of
+    e-mails, `are_mails` is True.
     """
 
     name: str
@@ -43,7 +46,6 @@ class FieldColumn:
     parsed: Table
     problem: str = ""
     sample: FieldColumn | None = None
-    words: Frequencies | None = None
     are_mails: bool = False
 
     @property
@@ -56,6 +58,17 @@ class FieldColumn:
     def counted(self) -> FieldColumn:
         """The column whose records are counted."""
         return self if self.sample is None else self.sample
+
+    @cached_property
+    def words(self) -> Frequencies:
+        """Counted records that have each word, as `frequencies` of their values."""
+        if self.sample is not None:
+            return self.sample.words
+        counts: Counter[str] = Counter()
+        for value, records in zip(self.values, self.counts.tolist(), strict=True):
+            for word in set(split_words(value)):
+                counts[word] += records
+        return Frequencies(int(self.counts.sum()), counts)
 
     @property
     def share_equal(self) -> float:

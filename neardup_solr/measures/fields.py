@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
@@ -40,7 +39,6 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import DataError, counted
 from neardup_solr.measures import (
-    Frequencies,
     Pairs,
     Similarities,
     number_pairs,
@@ -394,7 +392,7 @@ def _compare_values(column: FieldColumn, pairs: Numbers, threads: int) -> Levels
     levels = np.zeros(len(each), dtype=np.int8)
     is_equal = values[:, 0] == values[:, 1]
     if column.kind == "text":
-        others, counts = np.flatnonzero(~is_equal), _count_words(column)
+        others, counts = np.flatnonzero(~is_equal), column.words
         similarities = compare_records(column.values, values[others], counts, threads=threads)
         levels[others] = np.digitize(similarities, TEXT_STEPS)
         is_equal[others[similarities >= 1.0]] = True
@@ -408,23 +406,6 @@ def _compare_values(column: FieldColumn, pairs: Numbers, threads: int) -> Levels
     is_rare = column.has_rare[values[:, 0]] | column.has_rare[values[:, 1]]
     levels[is_equal] = steps - 2 + is_rare[is_equal]
     return levels[places.reshape(-1)]
-
-
-def make_sample(name: str, kind: FieldKind, values: Iterable[object]) -> FieldColumn:
-    """Make the column of a field of a sample, with its words counted."""
-    column = make_column(name, kind, values)
-    return replace(column, words=_count_words(column))
-
-
-def _count_words(column: FieldColumn) -> Frequencies:
-    """Count the records that have each word in a field, as `frequencies` of their values."""
-    if column.sample is not None and column.sample.words is not None:
-        return column.sample.words
-    counts: Counter[str] = Counter()
-    for value, records in zip(column.values, column.counts.tolist(), strict=True):
-        for word in set(split_words(value)):
-            counts[word] += records
-    return Frequencies(int(column.counts.sum()), counts)
 
 
 def _are_near(dates: Table) -> Marks:

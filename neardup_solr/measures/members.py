@@ -168,7 +168,7 @@ def _map_values(column: FieldColumn, values: Sequence[str]) -> FieldColumn:
     numbers = places[column.numbers]
     return replace(
         column, values=tuple(numbered), numbers=numbers, equal=numbers, sample=sample,
-        counts=counts.astype(np.int64), parsed=np.empty((len(numbered), 0)), words=None,
+        counts=counts.astype(np.int64), parsed=np.empty((len(numbered), 0)),
     )  # fmt: skip
 
 

@@ -411,7 +411,7 @@ def make_joined_measure(
     value or a term is: what a pair gets does not depend on what comes with it.
     """
     samples = [
-        by_fields.make_sample(name, kind, [row.get(name) for row in rows])
+        by_fields.make_column(name, kind, [row.get(name) for row in rows])
         for name, kind in model.fields.items()
     ]
     wholes = WholeRecords(forms, samples, threads=1)

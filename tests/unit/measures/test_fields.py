@@ -21,7 +21,6 @@ from neardup_solr.measures.fields import (
     FieldMatches,
     compare_fields,
     make_column,
-    make_sample,
     match_fields,
     parse_fields,
 )
@@ -532,7 +531,7 @@ def test_a_sample_is_counted_instead(own: list[str | None], others: list[str | N
     """Records beside a sample agree up to the same levels, whichever come with them."""
     pairs = all_candidates(len(own)).pairs
     for kind in ("text", "exact"):
-        sample = make_sample("name", kind, others)
+        sample = make_column("name", kind, others)
         made = make_column("name", kind, own, sample)
         assert made.counts[: len(sample.counts)].tolist() == sample.counts.tolist()
         alone = [
@@ -544,6 +543,6 @@ def test_a_sample_is_counted_instead(own: list[str | None], others: list[str | N
 
 def test_numbers_beside_a_sample() -> None:
     """Values of the sample come first, and only its records are counted."""
-    made = make_column("size", "number", ["2", "5", None], make_sample("size", "number", "53"))
+    made = make_column("size", "number", ["2", "5", None], make_column("size", "number", "53"))
     assert (made.values, made.numbers.tolist()) == (("5.0", "3.0", "2.0"), [2, 0, MISSING])
     assert (made.counts.tolist(), made.parsed.ravel().tolist()) == ([1, 1, 0], [5, 3, 2])
