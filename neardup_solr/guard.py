@@ -46,7 +46,8 @@ SLIGHT, SLIGHT_AT_ENDS = 0.04, 0.1
 SHORT = 12  # words of a text, up to which few texts differ in the same places by chance
 RELATED = 0.5  # of the words of clusters of one template
 SWAPPED = 0.1  # of the small clusters, which differ in the same words, or between the same
-ADDED = 0.05  # of the small clusters, in which a text has the same words more than another
+# Of the small clusters, in which a text has the same words more than another, and such words.
+ADDED, ADDED_MOST = 0.05, 4
 ALTERNATIVES = 0.2  # of pairs of these, that differ in the same words: of copies, now so, now so
 CUTS, COVERED = 4, 2 / 3  # ways to part a cluster into kinds, and the texts that they explain
 # Pairs that differ in numbers alone, and their share of the others, to ask: of texts, and of
@@ -326,8 +327,9 @@ def _find_swapped(differences: Sequence[_Differences]) -> list[int]:
 def _find_longer(differences: Sequence[_Differences], swaps: Counter[Swap]) -> list[int]:
     """Find the clusters of which a text has words more, such as "live", that few others share.
 
-    They are most of those that do not differ in slips alone. Whoever describes the same things in
-    other words, as another catalogue does, has words for others as often: `swaps` counts these.
+    They are most of those that do not differ in slips alone. Copies may lack a value, of which
+    there are many, such as a trade. Whoever describes the same things in other words, as another
+    catalogue does, has words for others as often: `swaps` counts these.
     """
     others = sum(not each.are_slips for each in differences)
     least = max(FEWEST, ADDED * others)
@@ -342,7 +344,8 @@ def _find_longer(differences: Sequence[_Differences], swaps: Counter[Swap]) -> l
         for at, each in enumerate(differences)
         if each.additions & repeated and all(swaps[swap] < least for swap in chain(*each.swaps))
     ]
-    return longer if are_many(len(longer), others, MOST, SEVERAL) else []
+    are_few = len(repeated) <= ADDED_MOST
+    return longer if are_few and are_many(len(longer), others, MOST, SEVERAL) else []
 
 
 def _describe_swapped(cluster: Family, differences: _Differences, documents: int) -> Template:
