@@ -99,6 +99,7 @@ SAMPLE = 100_000  # pairs below the floor that are looked at
 GUESSES = 5.0  # pairs that the first guess of a class counts for
 AGREEING = 0.5  # of what fields can tell, from which the most similar class is of matches
 LOOKALIKES_AGREEING = 0.65  # and the lookalikes
+CLOSED_AGREEING, OPEN = 0.58, 1.0  # if they leave few open wedges: for each pair of them
 FEW_AGREEING = 0.45  # and lookalikes that could be copies, as they have few others:
 FEW, MOSTLY_FEW = 2, 0.6  # that either record is like, at most; of the lookalikes
 MOST_BITS = 10.0  # that a field can tell, when classes are judged
@@ -780,8 +781,13 @@ def learn_weights(
         hold_known()
         if np.abs(chances - before).max(initial=0.0) < SETTLED:
             break
-    weights = _make_weights(fields, shares, rates, _judge_classes(kinds, rates))
-    classes = chances.argmax(axis=1)[numbers]
+    are_matches = _judge_classes(kinds, rates)
+    weights = _make_weights(fields, shares, rates, are_matches)
+    if pairs is None or not are_matches[MATCHES] or are_matches[LOOKALIKES]:
+        return weights
+    classes = np.where(similarities >= FLOOR, chances.argmax(axis=1)[numbers], STRANGERS)
+    if _measure_agreed(kinds, rates)[LOOKALIKES] >= CLOSED_AGREEING and _are_closed(pairs, classes):
+        return _make_weights(fields, shares, rates, np.arange(3) != STRANGERS)
     return replace(weights, lookalikes=_count_lookalikes(weights, pairs, classes))
 
 
@@ -968,14 +974,34 @@ def _measure_agreed(kinds: Sequence[FieldKind], rates: Table) -> Table:
     return agreed
 
 
-def _count_lookalikes(weights: Weights, pairs: Pairs | None, classes: Classes) -> int:
+def _are_closed(pairs: Pairs, classes: Classes) -> bool:
+    """Tell whether lookalikes, added to the matches, leave few open wedges, as copies do.
+
+    A wedge is open if two records are alike to a third, but not to each other.
+    """
+    matches, all_alike = (pairs[side] for side in (classes == MATCHES, classes != STRANGERS))
+    added = len(all_alike) - len(matches)
+    return added > 0 and _count_open(all_alike) - _count_open(matches) < OPEN * added
+
+
+def _count_open(pairs: Pairs) -> int:
+    """Count the open wedges of pairs."""
+    others: dict[int, set[int]] = {}
+    for first, second in pairs.tolist():
+        others.setdefault(first, set()).add(second)
+        others.setdefault(second, set()).add(first)
+    wedges = sum(len(each) * (len(each) - 1) // 2 for each in others.values())
+    return wedges - sum(len(others[first] & others[second]) for first, second in pairs.tolist())
+
+
+def _count_lookalikes(weights: Weights, pairs: Pairs, classes: Classes) -> int:
     """Count the lookalikes that are no matches, if they could be copies, and 0 if they could not.
 
     Members of a family, such as the songs of an album, have many others; copies have few. `classes`
     (pairs,) are those of `pairs` (pairs, 2).
     """
     agreed = _measure_agreed(weights.kinds, weights.rates)[LOOKALIKES]
-    if pairs is None or weights.are_matches[LOOKALIKES] or agreed < FEW_AGREEING:
+    if agreed < FEW_AGREEING:
         return 0
     counts = np.bincount(pairs[classes != STRANGERS].reshape(-1).astype(np.int64))
     others = counts[pairs[classes == LOOKALIKES]].max(axis=1, initial=0)
