@@ -1,4 +1,4 @@
-"""What is unsure about records that were matched by their fields, in a sentence.
+"""Sentences about what the fields of records leave open.
 
 Which of the records that are alike are the same, the fields cannot always tell: a friend who moved
 and has another telephone agrees in as much with the older record as two accounts of one holder do.
