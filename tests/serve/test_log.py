@@ -79,14 +79,16 @@ def test_a_log_that_nobody_reads_holds_nobody_up(listings: Collection) -> None:
             requests += 1
         dropped = count_dropped(served)
         match = pipe.read_until(r"and (\d+) lines were dropped")
-        assert int(match[1]) == dropped + 1  # the line of the request for metrics
+        lost = int(match[1])
+        # The line of the request for metrics comes before there is room, or after it.
+        assert lost in (dropped, dropped + 1)
         served.ask("nothing", X_Request_Id="last")
         pipe.read_until('"last".*\n')
         lines = [json.loads(line) for line in pipe.text.splitlines() if line.startswith(PLAIN)]
         told = [line["id"] for line in lines if line.get("path") == "(unknown)"]
         assert told[:3] == ["n-0", "n-1", "n-2"]
         assert requests - dropped <= len(told) <= requests
-        while count_dropped(served) == dropped + 1:
+        while count_dropped(served) == lost:
             served.ask("nothing")
         began = time.monotonic()
         assert served.stop(signal.SIGTERM) == 0

@@ -184,7 +184,7 @@ def _find_duplicates(work: Work) -> Duplicates:
     if doubt := result.doubt:
         LOG.warning("%s.", doubt)
     elif result.borderline is not None and (unsure := result.borderline.unsure):
-        LOG.warning("%s A review asks about such pairs.", unsure)
+        LOG.warning("%s neardup review asks about such pairs.", unsure)
     if memory is not None:
         try:
             memory.write(work)
