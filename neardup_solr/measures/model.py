@@ -149,7 +149,7 @@ def parse_model(text: str) -> Model:
         version = content["neardup_model"]
         if version == VERSION:
             return _parse_model(content)
-    except (ValueError, KeyError, TypeError, AttributeError, ArgumentError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, ArgumentError) as error:
         raise ValueError(f"is not a neardup model ({type(error).__name__}: {error})") from None
     raise ValueError(f"has version {version!r}, but this neardup supports {VERSION}")
 

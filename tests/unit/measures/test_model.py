@@ -125,6 +125,7 @@ def test_its_file_is_read_back() -> None:
     [({"neardup_model": 9}, "version 9"), ({"intercept": None}, "not a neardup model"),
      ({"threshold": 3}, "out of range"), ({"scale": 1}, "out of range"),
      ({"measure": "rhyme"}, "out of range"), ({"rates": [1]}, "not a neardup model"),
+     ({"telling": [9]}, "not a neardup model"),
      ({"fields": {"zip": {"kind": "x", "weight": 1}}}, "not a neardup model"),
      ({"intercept": "NaN"}, "out of range"), ({"measures": {"words": 1}}, "not a neardup model")],
 )  # fmt: skip
