@@ -247,7 +247,8 @@ def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
                 continue
             if not (words and others):
                 longer = (first, start, stop) if words else (other, place, end)
-                additions.update(_list_additions(*longer))
+                if added := _find_addition(*longer):
+                    additions.add(added)
                 continue
             is_link = start > 0 and first[start - 1] in LINKS
             if _is_short(words, others) or is_link:
@@ -259,20 +260,21 @@ def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
         short += len(swap) > SLIGHT_AT_ENDS * len(first)
         swaps.append(swap)
     are_short = are_single and are_many(short, len(swaps), MOST)
-    shared = set[str]().union(*texts[:1]).intersection(*texts[1:])
+    shared = set(texts[0]).intersection(*texts[1:])
     are_swapped &= any(swaps)
     return _Differences(sites, swaps, shared, additions, are_slips, are_swapped, are_short)
 
 
-def _list_additions(text: Sequence[str], start: int, stop: int) -> Iterable[str]:
-    """List what a text has more than another from word to word, unless it is little."""
+def _find_addition(text: Sequence[str], start: int, stop: int) -> str:
+    """Find the words that a text has more than another from word to word, "" if they are few."""
     is_within = start > 0 and stop < len(text)
-    if stop - start > (SLIGHT if is_within else SLIGHT_AT_ENDS) * len(text):
-        # In scripts without blanks the first word overlaps with the one before.
-        overlaps = start > 0 and stop - start > 1 and text[start][0] == text[start - 1][-1]
-        start += overlaps and not text[start].isascii()
-        if any(map(str.isalpha, chain.from_iterable(text[start:stop]))):
-            yield " ".join(text[start:stop])
+    if stop - start <= (SLIGHT if is_within else SLIGHT_AT_ENDS) * len(text):
+        return ""
+    # In scripts without blanks the first word overlaps with the one before.
+    overlaps = start > 0 and stop - start > 1 and text[start][0] == text[start - 1][-1]
+    start += overlaps and not text[start].isascii()
+    words = " ".join(text[start:stop])
+    return words if any(map(str.isalpha, words)) else ""
 
 
 def _find_gaps(

@@ -458,14 +458,10 @@ def match_fields(
             learnt[:] = True
         telling = list[int]()
         while True:
+            rows = compared[learnt]
             weights = learn_weights(
-                fields,
-                levels[learnt],
-                similarities[compared[learnt]],
-                sampled=sampled,
-                pairs=pairs[compared[learnt]],
+                fields, levels[learnt], similarities[rows], sampled=sampled, pairs=pairs[rows]
             )
-            weights = replace(weights, telling=tuple(telling))
             likely = levels[: len(above)][learnt[: len(above)]]
             likely = likely[weights.weigh(likely) >= 0.0]
             at = find_telling(columns, likely == 0, mark_equal(likely, weights.kinds))
@@ -474,7 +470,7 @@ def match_fields(
             telling.append(at)
             learnt &= levels[:, at] != 0
         bounds = _bound_states(columns, pairs[above], levels[: len(above)], weights, threads)
-        weights = replace(weights, bounds=bounds)
+        weights = replace(weights, bounds=bounds, telling=tuple(telling))
     levels = levels[: len(above)]
     probabilities = np.zeros(len(pairs))
     bits = np.clip(weigh_pairs(columns, pairs[above], levels, weights), -60.0, 60.0)
@@ -494,11 +490,12 @@ def weigh_pairs(
 ) -> Table:
     """Compute the log2 odds of a match for pairs of these levels, shape (pairs,).
 
-    They are those of `Weights.weigh` but for three kinds of pairs. Records that are equal in all
-    fields have `EQUAL_ODDS` or better. Things of other names have at most
-    `OTHER_NAMES`. And if other records have the values in which a pair is equal, but differ from
-    each other where the pair does, the odds are at most that of any of them to be right,
-    with what the other fields say against it. They are at most the bounds of `weights`, too.
+    They are those of `Weights.weigh` but for four kinds of pairs. Records that are equal in all
+    fields have `EQUAL_ODDS` or better. Things of other names have at most `OTHER_NAMES`, and so
+    have records that differ in a telling field. And if other records have the values in which a
+    pair is equal, but differ from each other where the pair does, the odds are at most that of any
+    of them to be right, with what the other fields say against it. They are at most the bounds of
+    `weights`, too.
     """
     bits = weights.weigh(levels)
     is_equal = mark_equal(levels, weights.kinds).all(axis=1) | mark_same(columns, pairs)
@@ -781,14 +778,17 @@ def learn_weights(
         hold_known()
         if np.abs(chances - before).max(initial=0.0) < SETTLED:
             break
-    are_matches = _judge_classes(kinds, rates)
+    agreed = _measure_agreed(kinds, rates)
+    are_matches = _judge_classes(agreed)
     weights = _make_weights(fields, shares, rates, are_matches)
     if pairs is None or not are_matches[MATCHES] or are_matches[LOOKALIKES]:
         return weights
     classes = np.where(similarities >= FLOOR, chances.argmax(axis=1)[numbers], STRANGERS)
-    if _measure_agreed(kinds, rates)[LOOKALIKES] >= CLOSED_AGREEING and _are_closed(pairs, classes):
+    if agreed[LOOKALIKES] >= CLOSED_AGREEING and _are_closed(pairs, classes):
         return _make_weights(fields, shares, rates, np.arange(3) != STRANGERS)
-    return replace(weights, lookalikes=_count_lookalikes(weights, pairs, classes))
+    if _measure_agreed(kinds, weights.rates)[LOOKALIKES] < FEW_AGREEING:  # with rates in order
+        return weights
+    return replace(weights, lookalikes=_count_lookalikes(pairs, classes))
 
 
 def estimate_weights(
@@ -939,11 +939,10 @@ def _begin_matches(
         begins[are_alike] = MATCHES
 
 
-def measure_agreements(weights: Weights) -> Table:
-    """Measure how far lookalikes agree in each field, 0..1, shape (fields,)."""
-    agreements = _list_agreements(weights.kinds)[:, :MOST_LEVELS]
-    means: Table = (weights.rates[LOOKALIKES] * agreements).sum(axis=1)
-    return means
+def measure_agreements(kinds: Sequence[FieldKind], rates: Table) -> Table:
+    """Measure how far the pairs of each class agree in each field, 0..1, shape (3, fields)."""
+    agreements: Table = (rates * _list_agreements(kinds)[:, :MOST_LEVELS]).sum(axis=2)
+    return agreements
 
 
 def _list_agreements(kinds: Sequence[FieldKind]) -> Table:
@@ -954,10 +953,12 @@ def _list_agreements(kinds: Sequence[FieldKind]) -> Table:
     return agreements
 
 
-def _judge_classes(kinds: Sequence[FieldKind], rates: Table) -> Marks:
-    """Tell which classes are of matches: those that agree in most of what the fields can tell."""
-    least = np.array([np.inf, LOOKALIKES_AGREEING, AGREEING])
-    are_matches: Marks = _measure_agreed(kinds, rates) >= least
+def _judge_classes(agreed: Table) -> Marks:
+    """Tell which classes are of matches, by the share of what fields can tell that they agree in.
+
+    `agreed` (3,) are these shares.
+    """
+    are_matches: Marks = agreed >= np.array([np.inf, LOOKALIKES_AGREEING, AGREEING])
     are_matches[LOOKALIKES] &= are_matches[MATCHES]
     return are_matches
 
@@ -967,10 +968,10 @@ def _measure_agreed(kinds: Sequence[FieldKind], rates: Table) -> Table:
 
     A field can tell as many bits as strangers seldom agree in it.
     """
-    agreements = _list_agreements(kinds)[:, :MOST_LEVELS]
-    by_chance = (rates[STRANGERS] * (agreements >= TEXT_STEPS[1])).sum(axis=1)
+    agrees = _list_agreements(kinds)[:, :MOST_LEVELS] >= TEXT_STEPS[1]
+    by_chance = (rates[STRANGERS] * agrees).sum(axis=1)
     bits = np.minimum(-np.log2(np.maximum(by_chance, 1e-9)), MOST_BITS)
-    agreed: Table = (rates * agreements).sum(axis=2) @ bits / max(bits.sum(), 1e-9)
+    agreed: Table = measure_agreements(kinds, rates) @ bits / max(bits.sum(), 1e-9)
     return agreed
 
 
@@ -994,15 +995,12 @@ def _count_open(pairs: Pairs) -> int:
     return wedges - sum(len(others[first] & others[second]) for first, second in pairs.tolist())
 
 
-def _count_lookalikes(weights: Weights, pairs: Pairs, classes: Classes) -> int:
-    """Count the lookalikes that are no matches, if they could be copies, and 0 if they could not.
+def _count_lookalikes(pairs: Pairs, classes: Classes) -> int:
+    """Count the lookalikes if they could be copies, and 0 if they could not.
 
     Members of a family, such as the songs of an album, have many others; copies have few. `classes`
     (pairs,) are those of `pairs` (pairs, 2).
     """
-    agreed = _measure_agreed(weights.kinds, weights.rates)[LOOKALIKES]
-    if agreed < FEW_AGREEING:
-        return 0
     counts = np.bincount(pairs[classes != STRANGERS].reshape(-1).astype(np.int64))
     others = counts[pairs[classes == LOOKALIKES]].max(axis=1, initial=0)
     are_few = len(others) > 0 and np.count_nonzero(others <= FEW) >= MOSTLY_FEW * len(others)

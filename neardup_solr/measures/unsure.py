@@ -17,15 +17,16 @@ from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.columns import MISSING, FieldColumn
 from neardup_solr.measures.fields import (
     LEAST_PROBABILITY,
+    LOOKALIKES,
     Weights,
     compare_fields,
     mark_equal,
     measure_agreements,
 )
-from neardup_solr.measures.variants import FEWEST, OFTEN, SHARE, TELLING
+from neardup_solr.measures.variants import FEWEST, count_by_chance, is_telling
 
 LOOKED_AT = 5_000  # pairs whose fields are compared again
-LOOKALIKES = 0.1  # of the pairs, from which they are told
+ALIKE = 0.1  # lookalikes, as a share of the pairs, from which they are told
 AGREED, DIFFERED = 0.7, 0.3  # of lookalikes, in a field
 DIFFERING = 0.4  # of the pairs, in a column that tells records apart
 FEWEST_MISSED, MISSED = 10, 0.3  # of the pairs that are sure as whole records
@@ -54,7 +55,7 @@ def describe_unsure(
                 f"Records that differ in {names} count as different, as most of those that are"
                 " alike differ in it, and in their names."
             )
-        if weights.lookalikes >= max(FEWEST, LOOKALIKES * len(likely)):
+        if weights.lookalikes >= max(FEWEST, ALIKE * len(likely)):
             return _describe_lookalikes(weights)
         missed = np.count_nonzero(sure < LEAST_PROBABILITY)
         if missed >= max(FEWEST_MISSED, MISSED * len(sure)):
@@ -72,7 +73,7 @@ def describe_unsure(
 
 def _describe_lookalikes(weights: Weights) -> str:
     """Describe the lookalikes that have so few others as copies have."""
-    agreements = measure_agreements(weights)
+    agreements = measure_agreements(weights.kinds, weights.rates)[LOOKALIKES]
     fields = list(zip(weights.names, agreements.tolist(), strict=True))
     agreed = _join([name for name, share in fields if share >= AGREED])
     differed = _join([name for name, share in fields if share <= DIFFERED])
@@ -87,15 +88,10 @@ def _describe_mixed(columns: Sequence[FieldColumn], pairs: Pairs, weights: Weigh
     levels = compare_fields(columns, pairs)
     equal = mark_equal(levels, weights.kinds)
     for at, column in enumerate(columns):
-        chance = column.share_equal
-        present = np.count_nonzero(levels[:, at] != MISSING)
+        present = int(np.count_nonzero(levels[:, at] != MISSING))
         differ, agree = (np.count_nonzero(side) for side in (levels[:, at] == 0, equal[:, at]))
-        is_telling = 0.0 < chance <= TELLING
-        if (
-            is_telling
-            and differ >= max(FEWEST, DIFFERING * present)
-            and agree >= max(FEWEST, max(SHARE, OFTEN * chance) * present)
-        ):
+        is_mixed = differ >= max(FEWEST, DIFFERING * present)
+        if is_telling(column) and is_mixed and agree >= count_by_chance(column, present):
             return (
                 f"{column.name} differs in {100 * differ / present:.0f} % of the pairs, and is"
                 f" equal in {100 * agree / present:.0f} %: if it tells things apart, `same`"

@@ -27,21 +27,31 @@ def find_telling(columns: Sequence[FieldColumn], different: Marks, equal: Marks)
     `different` and `equal` (pairs, fields) mark in which columns pairs that were taken for matches
     differ wholly, and are equal.
     """
-    telling = [at for at, column in enumerate(columns) if 0.0 < column.share_equal <= TELLING]
+    telling = [at for at, column in enumerate(columns) if is_telling(column)]
     naming = next((at for at in telling if columns[at].kind == "text"), None)
     chosen: int | None = None
     most = MOST
     for at in telling if naming is not None else ():
         differ, agree = different[:, at], equal[:, at]
-        by_chance = max(SHARE, OFTEN * columns[at].share_equal) * len(differ)
         share = int(np.count_nonzero(differ)) / max(len(differ), 1)
-        if at != naming and share > most and np.count_nonzero(agree) >= max(FEWEST, by_chance):
+        is_often = np.count_nonzero(agree) >= count_by_chance(columns[at], len(differ))
+        if at != naming and share > most and is_often:
             of_others, of_equal = (
                 _share(different[side, naming], equal[side, naming]) for side in (differ, agree)
             )
             if of_others >= of_equal + TOGETHER:
                 chosen, most = at, share
     return chosen
+
+
+def is_telling(column: FieldColumn) -> bool:
+    """Tell whether few records are equal in a column, but some."""
+    return 0.0 < column.share_equal <= TELLING
+
+
+def count_by_chance(column: FieldColumn, pairs: int) -> float:
+    """Count how many of so many pairs have to be equal in a column to be no chance."""
+    return max(FEWEST, max(SHARE, OFTEN * column.share_equal) * pairs)
 
 
 def _share(different: Marks, equal: Marks) -> float:
