@@ -23,7 +23,7 @@ from typing import Any
 
 from kinds import write_rows
 from lib import results, rule
-from lib.kinds import IdPair, Table, read_tables, sort_pairs
+from lib.kinds import Table, compute_figures, read_tables
 from lib.made import MADE
 
 LINKERS = Path(__file__).parent / "lib" / "linkers.py"
@@ -54,17 +54,6 @@ SETUP = """\
   say little."""
 OURS, TAUGHT = "neardup_solr", "neardup_solr, 30 answers"
 Figures = dict[str, Any]  # f1, precision, recall, seconds; or the reason why there are none
-
-
-def compute_figures(table: Table, pairs: Iterable[IdPair]) -> Figures:
-    """Compute F1, precision and recall of pairs."""
-    answer = frozenset(pairs) if len(table.sides) > 1 else sort_pairs(pairs)
-    right = len(answer & table.pairs)
-    return {
-        "f1": 2 * right / max(len(answer) + len(table.pairs), 1),
-        "precision": right / max(len(answer), 1),
-        "recall": right / max(len(table.pairs), 1),
-    }
 
 
 def run_linker(tool: str, table: Table, python: Path, seconds: int) -> Figures:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lib import results
-from lib.kinds import Row, Table, read_tables
+from lib.kinds import Row, Table, compute_figures, read_tables
 from lib.made import MADE
 
 import neardup_solr as nd
@@ -45,14 +45,8 @@ def compare(table: Table, folder: Path, **options: Any) -> dict[str, Any]:
     started = time.process_time()
     result = nd.duplicates(sides[0], **against, **options)
     seconds = time.process_time() - started
-    pairs = {(pair.id, pair.other_id) for pair in result.pairs}
-    if not against:
-        pairs = {(min(pair), max(pair)) for pair in pairs}
-    right = len(pairs & table.pairs)
     return {
-        "f1": 2 * right / max(len(pairs) + len(table.pairs), 1),
-        "precision": right / max(len(pairs), 1),
-        "recall": right / max(len(table.pairs), 1),
+        **compute_figures(table, ((pair.id, pair.other_id) for pair in result.pairs)),
         "unsure": bool(result.doubt or (result.borderline and result.borderline.warning)),
         "seconds": seconds,
     }

@@ -15,7 +15,7 @@ import inspect
 import logging
 import random
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 import answers
 from kinds import write_rows
 from lib import results
-from lib.kinds import Table, read_tables
+from lib.kinds import Table, compute_figures, read_tables
 
 import neardup_solr as nd
 from neardup_solr.answers import AnswerFile
@@ -58,10 +58,9 @@ def judge(table: Table, pair: Any) -> bool:
     return (ends if len(table.sides) > 1 else (min(ends), max(ends))) in table.pairs
 
 
-def compute_f1(table: Table, pairs: Any) -> float:
+def compute_f1(table: Table, pairs: Iterable[Any]) -> float:
     """Compute the F1 of pairs."""
-    right = sum(judge(table, pair) for pair in pairs)
-    return 2 * right / max(len(pairs) + len(table.pairs), 1)
+    return compute_figures(table, ((str(pair.id), str(pair.other_id)) for pair in pairs))["f1"]
 
 
 def answer_questions(table: Table, review: reviews.Review) -> tuple[int, int]:

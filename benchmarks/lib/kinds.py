@@ -34,6 +34,17 @@ def sort_pairs(pairs: Iterable[IdPair]) -> frozenset[IdPair]:
     return frozenset((min(pair), max(pair)) for pair in pairs)
 
 
+def compute_figures(table: Table, pairs: Iterable[IdPair]) -> dict[str, float]:
+    """Compute F1, precision and recall of pairs of ids."""
+    answer = frozenset(pairs) if len(table.sides) > 1 else sort_pairs(pairs)
+    right = len(answer & table.pairs)
+    return {
+        "f1": 2 * right / max(len(answer) + len(table.pairs), 1),
+        "precision": right / max(len(answer), 1),
+        "recall": right / max(len(table.pairs), 1),
+    }
+
+
 def read_rows(path: Path, *, encoding: str = "utf-8-sig") -> list[Row]:
     """Read the records of a CSV file."""
     with path.open(newline="", encoding=encoding) as file:
