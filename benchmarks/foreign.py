@@ -29,7 +29,7 @@ from lib.solr import running_solr
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import neardup_solr as nd
-from neardup_solr.solr import admin, schema
+from neardup_solr.solr import admin, own_schema, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.lint import estimate_growth
@@ -91,8 +91,8 @@ def _filled(texts: list[str]) -> Iterator[Collection]:
 
 
 def _prepare_earlier(solr: Collection) -> None:
-    fields = schema.definitions(list(schema.own_fields(NAMES).values()))
-    types = [one for one in schema.own_types() if one["class"] != "solr.LongPointField"]
+    fields = own_schema.definitions(list(own_schema.own_fields(NAMES).values()))
+    types = [one for one in own_schema.own_types() if one["class"] != "solr.LongPointField"]
     schema.change(solr, {"add-field-type": types, "add-field": fields})
     keep_names(solr, NAMES)
     solr.take_names(NAMES)

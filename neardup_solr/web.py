@@ -35,7 +35,7 @@ from neardup_solr import hangup
 from neardup_solr.arguments import require
 from neardup_solr.errors import DataError
 from neardup_solr.records import NOTHING
-from neardup_solr.solr.credentials import is_loopback
+from neardup_solr.solr.address import is_loopback
 from neardup_solr.text.json_keys import has_key_twice
 
 REQUEST_SECONDS = 10.0  # for a whole request to come

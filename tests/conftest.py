@@ -21,8 +21,8 @@ from neardup_solr import embedded, measures
 from neardup_solr.embedded import cores, process
 from neardup_solr.kernel import Compiled
 from neardup_solr.solr import admin
+from neardup_solr.solr.access import AUTHORITIES
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.credentials import AUTHORITIES
 from neardup_solr.testing import fresh_core, private_home
 from tests import ROOT, durations, java_cache
 from tests.faults.tiers import sized, tier

@@ -65,7 +65,7 @@ def index(parsed: options.ParsedOptions, *, max_failed: str = "0") -> int:
     most_failed(max_failed, 0)
     can_resume = _check(parsed)
     from neardup_solr.checkpoint import folder_for
-    from neardup_solr.solr.schema import describe_unspaced
+    from neardup_solr.solr.unsigned import describe_unspaced
     from neardup_solr.sources import shown_name
     from neardup_solr.verbs.index import not_begun
 
@@ -154,7 +154,7 @@ def search(parsed: options.ParsedOptions, *, format: RowFormat | None = None) ->
     if not matches:
         show.say(_describe_nothing(target, parsed["id"]))
         show.say_if_full_text(parsed["fq"], target.place)
-    from neardup_solr.solr.schema import describe_unsigned
+    from neardup_solr.solr.unsigned import describe_unsigned
 
     show.say_gaps(describe_unsigned(target))
     return 0
@@ -466,7 +466,7 @@ def annotate(parsed: options.ParsedOptions) -> int:
     which = parsed["which"]
     if parsed["into"] is not None and which != "needed":
         raise click.BadParameter(f"--which {which} cannot be combined with --into: leave one out")
-    from neardup_solr.solr.schema import describe_unspaced
+    from neardup_solr.solr.unsigned import describe_unspaced
 
     target = parsed.connect()
     show.compile_kernel()

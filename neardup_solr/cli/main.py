@@ -23,7 +23,7 @@ from neardup_solr.cli.exit_codes import INCOMPLETE, INTERRUPTED, STOPPED, WRONG_
 if TYPE_CHECKING:
     from neardup_solr.errors import NeardupError
 
-# The variables that `solr.session` and `solr.credentials` look at, and the options that set them.
+# The variables that `solr.access` and `solr.credentials` look at, and the options that set them.
 VARIABLES = {
     "REQUESTS_CA_BUNDLE": ("--ca", "PEM file of the certificate authority of your Solr"),
     "NEARDUP_SOLR_CERT": ("--cert", "PEM file of a client certificate and its key"),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
@@ -16,16 +15,17 @@ import orjson
 from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.progress import until
 from neardup_solr.records import NOTHING
-from neardup_solr.solr import credentials
+from neardup_solr.solr import cloud
+from neardup_solr.solr.address import is_loopback
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.credentials import is_loopback
-from neardup_solr.solr.metrics import SolrMetrics
 from neardup_solr.solr.names import spell_field
 from neardup_solr.solr.query import CLAUSES, having
-from neardup_solr.solr.responses import KEEPER_AWAY
 
 CONFIGSET = "neardup"
+SAMPLE = 100  # documents whose values are those of all, if Solr does not count them
 APPEARS_SECONDS, PAUSE = 10.0, 0.1  # for another command to finish creating the same core
+
+Answer = dict[str, Any]
 
 
 def exists(collection: Collection) -> bool:
@@ -94,7 +94,7 @@ def _create(collection: Collection, configset: Path, shards: int, replicas: int)
             "maxShardsPerNode": "-1",  # of a collection, in Solr 8; later without limit
         }
     else:
-        credentials.require_single(shards=shards, replicas=replicas)
+        cloud.require_single(shards=shards, replicas=replicas)
         path, params = "cores", {"configSet": CONFIGSET}
     _get(collection, path, {"action": "CREATE", "name": collection.name, **params})
 
@@ -150,86 +150,6 @@ def _upload(collection: Collection, configset: Path) -> None:
             raise
 
 
-REBUILDS = "DistributedUpdateProcessorFactory"
-RUNS = "RunUpdateProcessorFactory"
-SAMPLE = 100  # documents whose values are those of all, if Solr does not count them
-PARTS = ("defaults", "appends", "invariants")
-_CHOOSING = ("update.chain", "processor", "post-processor")  # parameters of an update
-
-Config = Mapping[str, Any]
-
-
-def update_chain(config: Config) -> list[str]:
-    """List the classes of the update chain of /update, in order, none if it is Solr's default.
-
-    The class that rebuilds a document is always among them: Solr puts it before the last.
-    """
-    chains = config.get("updateRequestProcessorChain") or []
-    parameters = handler_parameters(config, "/update")
-    in_turn = [parameters[part] for part in ("invariants", "defaults", "appends")]
-    chosen = {name: next(filter(None, (p.get(name) for p in in_turn)), "") for name in _CHOOSING}
-    if name := chosen["update.chain"]:
-        candidates = [chain for chain in chains if chain.get("name") == name]
-    else:
-        candidates = [chain for chain in chains if str(chain.get("default")) == "true"]
-        candidates += [chain for chain in chains if not chain.get("name")]
-    chain: Config = next(iter(candidates), {})
-    if not chain and not (chosen["processor"] or chosen["post-processor"]):
-        return []
-    classes = [_class(processor) for processor in chain.get("", ())]
-    if REBUILDS not in classes:
-        classes.insert(classes.index(RUNS) if RUNS in classes else len(classes), REBUILDS)
-    at = classes.index(REBUILDS)
-    before, after = (
-        [*_classes_of(config, chain.get(part, "")), *_classes_of(config, chosen[part])]
-        for part in ("processor", "post-processor")
-    )
-    return [*classes[:at], *before, REBUILDS, *after, *classes[at + 1 :]]
-
-
-def may_choose_chain(collection: Collection) -> bool:
-    """Return True if sets of parameters (params.json) may choose another chain, or Solr is silent.
-
-    Solr applies some of them to /update by their name, without any word in solrconfig.xml.
-    """
-    sets = _ask(collection, f"{collection.url}/config/params")
-    return sets is None or any(name in str(sets) for name in _CHOOSING)
-
-
-def handler_parameters(config: Config, path: str) -> dict[str, dict[str, Any]]:
-    """Read the configured parameters of a handler. They win over those of initParams."""
-    sources = [init for init in config.get("initParams") or [] if _covers(init, path)]
-    sources.append((config.get("requestHandler") or {}).get(path) or {})
-    parameters: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
-    for source in sources:
-        for part in PARTS:
-            parameters[part] |= source.get(part) or {}
-    return parameters
-
-
-def _covers(init: Config, path: str) -> bool:
-    """Return True if initParams are for a path: "/update/**" is for /update and all below it."""
-    return any(
-        pattern == path or (pattern.endswith("/**") and f"{path}/".startswith(pattern[:-2]))
-        for pattern in map(str.strip, init.get("path", "").split(","))
-    )
-
-
-def _classes_of(config: Config, names: str) -> Iterator[str]:
-    """The classes of processors that a chain names."""
-    processors = config.get("updateProcessor") or {}
-    for name in filter(None, map(str.strip, names.split(","))):
-        yield _class(processors.get(name, {})) or name
-
-
-def _class(processor: Config) -> str:
-    return str(processor.get("class", "")).rpartition(".")[2]
-
-
-Answer = dict[str, Any]
-T = TypeVar("T", int, float)
-
-
 def used_fields(collection: Collection) -> frozenset[str] | None:
     """The fields that documents of any shard have, or None if Solr does not tell."""
     described = describe_fields(collection)
@@ -248,7 +168,7 @@ def describe_fields(collection: Collection) -> dict[str, str] | None:
     described: dict[str, str] = {}
     is_alone = collection.session.nodes.is_cloud is False
     for shard in [collection.url] if is_alone else collection.shards(of_leaders=True):
-        luke = _ask(collection, f"{shard}/admin/luke", {"numTerms": "0"})
+        luke = ask(collection, f"{shard}/admin/luke", {"numTerms": "0"})
         fields = None if luke is None else luke.get("fields", {})
         if not isinstance(fields, dict):
             return None
@@ -271,8 +191,8 @@ def _met(collection: Collection, forgotten: Set[str]) -> frozenset[str]:
 def _first_documents(collection: Collection, fields: Sequence[str]) -> list[dict[str, Any]]:
     """Read some documents with these fields, none if Solr refuses."""
     body = {"query": "*:*", "fields": list(map(spell_field, fields)), "limit": SAMPLE}
-    decoded = _ask(collection, f"{collection.url}/select", body=body)
-    return list(_part(decoded, "response").get("docs", []))
+    decoded = ask(collection, f"{collection.url}/select", body=body)
+    return list(part(decoded, "response").get("docs", []))
 
 
 def index_bytes(collection: Collection) -> int | None:
@@ -280,8 +200,8 @@ def index_bytes(collection: Collection) -> int | None:
     total = 0
     for shard in collection.shards():
         base, _, core = shard.rpartition("/")
-        status = _ask(collection, f"{base}/admin/cores", {"action": "STATUS", "core": core})
-        size = _part(status, f"status/{core}/index").get("sizeInBytes")
+        status = ask(collection, f"{base}/admin/cores", {"action": "STATUS", "core": core})
+        size = part(status, f"status/{core}/index").get("sizeInBytes")
         if not isinstance(size, int):
             return None
         total += size
@@ -304,7 +224,7 @@ def longest_texts(collection: Collection, fields: Sequence[str]) -> tuple[str, i
 def has_update_log(collection: Collection) -> bool | None:
     """Return True if the update log is on: without it Solr does not list the newest versions."""
     params = {"getVersions": "1", "omitHeader": "false", "distrib": "false"}
-    decoded = _ask(collection, f"{collection.url}/get", params)
+    decoded = ask(collection, f"{collection.url}/get", params)
     return None if decoded is None else "versions" in decoded
 
 
@@ -329,13 +249,13 @@ def children(collection: Collection, key: str) -> int | None:
 
 def configuration(collection: Collection) -> Answer | None:
     """The configuration of the collection, as the Config API has it."""
-    decoded = _ask(collection, f"{collection.url}/config")
-    return None if decoded is None else _part(decoded, "config")
+    decoded = ask(collection, f"{collection.url}/config")
+    return None if decoded is None else part(decoded, "config")
 
 
 def system(collection: Collection) -> Answer:
     """Solr's version, mode and security, as /admin/info/system has them."""
-    return _ask(collection, f"{collection.base}/admin/info/system") or {}
+    return ask(collection, f"{collection.base}/admin/info/system") or {}
 
 
 def systems(collection: Collection, nodes: Sequence[str]) -> list[Answer]:
@@ -347,7 +267,7 @@ def systems(collection: Collection, nodes: Sequence[str]) -> list[Answer]:
     for base in nodes or (collection.base,):
         system = None
         with suppress(SolrUnreachable):
-            system = _ask(collection, f"{base}/admin/info/system")
+            system = ask(collection, f"{base}/admin/info/system")
         told.append(system or {})
     return told
 
@@ -357,11 +277,11 @@ def versions(collection: Collection, nodes: Sequence[str]) -> tuple[str, ...]:
 
     Those that do not tell are left out.
     """
-    return _versions(systems(collection, nodes))
+    return versions_of(systems(collection, nodes))
 
 
-def _versions(systems: Iterable[Answer]) -> tuple[str, ...]:
-    numbers = (_part(system, "lucene").get("solr-spec-version") for system in systems)
+def versions_of(systems: Iterable[Answer]) -> tuple[str, ...]:
+    numbers = (part(system, "lucene").get("solr-spec-version") for system in systems)
     return tuple(dict.fromkeys(str(number) for number in numbers if number))
 
 
@@ -370,11 +290,11 @@ def version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
-def cluster(collection: Collection) -> credentials.SolrCluster:
+def cluster(collection: Collection) -> cloud.SolrCluster:
     """Ask for the whole SolrCloud, to see which other collections have the same schema."""
     url = f"{collection.base}/admin/collections"
-    decoded = _ask(collection, url, {"action": "CLUSTERSTATUS"}) or {}
-    return credentials.parse_cluster(decoded.get("cluster"), collection.name, urlsplit(url).scheme)
+    decoded = ask(collection, url, {"action": "CLUSTERSTATUS"}) or {}
+    return cloud.parse_cluster(decoded.get("cluster"), collection.name, urlsplit(url).scheme)
 
 
 def is_local(collection: Collection) -> bool:
@@ -382,7 +302,7 @@ def is_local(collection: Collection) -> bool:
     return is_loopback(urlsplit(collection.base).hostname or "")
 
 
-def _part(answer: Any, path: str) -> Answer:
+def part(answer: Any, path: str) -> Answer:
     """Read the object at a path such as "status/name/index", an empty one if it is missing."""
     for name in path.split("/"):
         answer = answer.get(name) if isinstance(answer, dict) else None
@@ -393,10 +313,10 @@ def _answers(collection: Collection, key: str, clauses: int) -> bool:
     terms = " ".join(f'"{number}"' for number in range(clauses))
     request = {"query": f"{{!lucene q.op=OR df={key}}}{terms}", "limit": 0}
     params = {"params": {"defType": "lucene"}}
-    return _ask(collection, f"{collection.url}/select", body=request | params) is not None
+    return ask(collection, f"{collection.url}/select", body=request | params) is not None
 
 
-def _ask(
+def ask(
     collection: Collection, url: str, params: Mapping[str, Any] | None = None, *, body: Any = None
 ) -> Answer | None:
     """Ask Solr, and return None if it refuses. Raises SolrUnreachable if it does not answer."""
@@ -409,124 +329,3 @@ def _ask(
         raise
     except SolrError:
         return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
-    """Health of a server as it tells it, with None for what it does not tell.
-
-    `heap` is the share of Java's memory in use, 0 to 1; `disk` are the free bytes; `deleted` is the
-    share of deleted documents in the index; `replaying` tells whether an update log is still
-    being replayed; `inactive` are replicas that do not serve; `without_keeper` tells whether the
-    ZooKeeper of a SolrCloud is away, as then it tells nothing of its replicas; `versions` are those
-    of the nodes. Of the nodes of a SolrCloud, the worst counts.
-    """
-
-    heap: float | None = None
-    disk: int | None = None
-    deleted: float | None = None
-    replaying: bool | None = None
-    inactive: tuple[str, ...] = ()
-    without_keeper: bool = False
-    versions: tuple[str, ...] = ()
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """Facts that the server does not tell, in words."""
-        facts = {
-            "Java's memory": self.heap,
-            "the free disk space": self.disk,
-            "the deleted documents": self.deleted,
-            "the update log": self.replaying,
-        }
-        return tuple(name for name, value in facts.items() if value is None)
-
-
-def health(collection: Collection) -> Health:
-    """Ask for the health of a server and a collection. Raises SolrUnreachable if none answers."""
-    of_nodes = cluster(collection)
-    told, metrics = systems(collection, of_nodes.nodes), _metrics(collection, of_nodes.nodes)
-    return Health(
-        heap=_worst(max, map(_used_heap, told)),
-        disk=_worst(min, (each.disk for each in metrics)),
-        deleted=_deleted(collection),
-        replaying=_any_replay(collection, metrics, of_nodes.alias_of),
-        inactive=of_nodes.inactive,
-        versions=_versions(told),
-        without_keeper=_is_without_keeper(collection),
-    )
-
-
-def is_replaying(collection: Collection) -> bool:
-    """Return True if a node tells that it replays a log of the collection."""
-    of_nodes = cluster(collection)
-    metrics = _metrics(collection, of_nodes.nodes)
-    return bool(_any_replay(collection, metrics, of_nodes.alias_of))
-
-
-def _metrics(collection: Collection, nodes: Sequence[str]) -> list[SolrMetrics]:
-    """Ask all nodes of a cloud, or the server without a cloud, for their metrics.
-
-    Those that refuse or do not answer tell nothing.
-    """
-    told = []
-    for base in nodes or (collection.base,):
-        try:
-            told.append(collection.session.metrics(base))
-        except SolrError:
-            told.append(SolrMetrics())
-    return told
-
-
-def _worst(worst: Callable[[list[T]], T], values: Iterable[T | None]) -> T | None:
-    """Choose the worst value of all nodes, None if any is not known."""
-    listed = list(values)
-    known = [value for value in listed if value is not None]
-    return worst(known) if known and len(known) == len(listed) else None
-
-
-def _used_heap(system: Answer) -> float | None:
-    """Read the share of Java's memory that is in use."""
-    memory = _part(system, "jvm/memory/raw")
-    used, most = memory.get("used"), memory.get("max")
-    return used / most if isinstance(used, int) and isinstance(most, int) and most > 0 else None
-
-
-def _deleted(collection: Collection) -> float | None:
-    """Count the share of deleted documents in the index, of a replica of each shard."""
-    deleted = documents = 0
-    for shard in collection.shards():
-        base, _, core = shard.rpartition("/")
-        status = None
-        with suppress(SolrUnreachable):
-            status = _ask(collection, f"{base}/admin/cores", {"action": "STATUS", "core": core})
-        index = _part(status, f"status/{core}/index")
-        if not isinstance(index.get("deletedDocs"), int) or not isinstance(
-            index.get("maxDoc"), int
-        ):
-            return None
-        deleted += index["deletedDocs"]
-        documents += index["maxDoc"]
-    return deleted / max(1, documents)
-
-
-def _any_replay(
-    collection: Collection, metrics: Sequence[SolrMetrics], alias_of: Sequence[str]
-) -> bool | None:
-    """Return True if a node replays a log of the collection, None if no node tells of any."""
-    told = [each.is_replaying(alias_of or [collection.name]) for each in metrics]
-    known = [each for each in told if each is not None]
-    if known:
-        return any(known)
-    return False if has_update_log(collection) is False else None
-
-
-def _is_without_keeper(collection: Collection) -> bool:
-    """Return True if a node of a SolrCloud says that it does not reach ZooKeeper."""
-    urls = f"{collection.base}/admin/collections", f"{collection.url}/select"
-    try:
-        collection.session.once("GET", urls[0], params={"action": "CLUSTERSTATUS"})
-        answer = collection.session.once("GET", urls[1], params={"q": "*:*", "rows": "0"})
-    except SolrError as error:
-        return KEEPER_AWAY in error.reason
-    return answer["responseHeader"].get("zkConnected") is False

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 
@@ -17,10 +17,13 @@ from neardup_solr.errors import SettingsError, SolrAnswerError, SolrUnreachable,
 from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings, require_possible, settings_of
-from neardup_solr.solr import credentials, export, query, responses
-from neardup_solr.solr.credentials import Access, Connection, SolrCluster
+from neardup_solr.solr import cloud, export, faults, nodes, query, refusals, responses
+from neardup_solr.solr.access import Access, Connection
+from neardup_solr.solr.address import split_address
+from neardup_solr.solr.cloud import SolrCluster
+from neardup_solr.solr.halves import ask_by_halves, in_halves
 from neardup_solr.solr.names import ID, NOTE, PLAIN, SETTINGS, TEXT, VERSION, Names, require_name
-from neardup_solr.solr.responses import Refusal, Sent
+from neardup_solr.solr.refusals import Refusal, Sent
 from neardup_solr.solr.session import CheckedSession, open_session
 
 IDS_PAGE = 10_000  # bare ids in an answer
@@ -29,12 +32,10 @@ _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
 # The parser that our queries are written for; someone else's collection may have another.
 _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _JSON = {"Content-Type": "application/json"}
-_OF_A_DOCUMENT = (400, 409, 413)  # which may be wrong, have changed, or be too large
 DOCS = {"response.docs": list, "response.numFound": int}
 
 Item = tuple[bytes, str | None]  # the JSON of a document, and its id if the caller has it
 Ask = Callable[[query.Request], dict[str, Any]]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +113,11 @@ class Collection:
             body = b"[" + b",".join(json for json, _ in part) + b"]"
             decoded = self.post("update", body, params=_WITH_VERSIONS)
             if before is None:
-                versions = responses.versions_in(decoded)
+                versions = refusals.versions_in(decoded)
             else:
                 versions = {id: before.get(id, 0) + 1 for id in named}
             versions = {id: version for id, version in versions.items() if version > 0}
-            return Sent(refused=responses.parse_refusals(self.url, decoded), versions=versions)
+            return Sent(refused=refusals.parse_refusals(self.url, decoded), versions=versions)
 
         def id_of(item: Item) -> str:
             return str(orjson.loads(item[0]).get(self.names.id))
@@ -125,7 +126,7 @@ class Collection:
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""
-        self._edit({"commit": {"waitSearcher": True}}, responses.LOG)
+        self._edit({"commit": {"waitSearcher": True}}, faults.LOG)
 
     def commit_if_allowed(self) -> bool:
         """Commit, and return False if this user may only read."""
@@ -240,7 +241,7 @@ class Collection:
         Raises SettingsError, and ArgumentError if its shards do not have so many replicas.
         """
         if self.session.nodes.is_cloud is False:
-            credentials.require_single(min_replicas=min_replicas)
+            cloud.require_single(min_replicas=min_replicas)
             return
         cluster = self.cluster()
         if not cluster.nodes and min_replicas > 1:
@@ -254,7 +255,7 @@ class Collection:
         nodes = self.session.nodes
         if nodes.is_cloud is False:
             return SolrCluster()
-        cluster = credentials.cluster_of(self.session.once, self.base, self.name)
+        cluster = cloud.cluster_of(self.session.once, self.base, self.name)
         if cluster.nodes:
             nodes.learn(cluster.nodes)
         return cluster
@@ -277,7 +278,7 @@ class Collection:
             raise errors.DocumentNotFound(self.url, id)
         if (other := str(docs[0][self.names.id])) != id:
             reason = f"the response has the document {other!r} instead of {id!r}"
-            raise SolrAnswerError(self.url, 200, reason, responses.LOG_AGAIN)
+            raise SolrAnswerError(self.url, 200, reason, faults.LOG_AGAIN)
         return self.names.logical(docs[0], fields)
 
     def texts(self, ids: Sequence[str]) -> dict[str, str]:
@@ -351,12 +352,12 @@ class Collection:
             id = document[self.names.id]
             if id == last:
                 reason = f"Solr returned the id {id!r} twice"
-                raise SolrAnswerError(self.url, 200, reason, responses.LOG_AGAIN)
+                raise SolrAnswerError(self.url, 200, reason, faults.LOG_AGAIN)
             yield str(id)
             count, last = count + 1, id
         if count < results.hits and count < self.count(filters):
             reason = f"Solr returned only {count:,} of {results.hits:,} ids"
-            raise SolrAnswerError(self.url, 200, reason, responses.LOG_AGAIN)
+            raise SolrAnswerError(self.url, 200, reason, faults.LOG_AGAIN)
 
     def exported(
         self,
@@ -460,8 +461,8 @@ class Collection:
     def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
         # The tolerant chain answers status 0 to a delete that it refuses.
         decoded = self.post("update", orjson.dumps(command))
-        for refused in responses.parse_refusals(self.url, decoded):
-            raise SolrAnswerError(self.url, 200, responses.SAYS + refused.reason, next_step)
+        for refused in refusals.parse_refusals(self.url, decoded):
+            raise SolrAnswerError(self.url, 200, faults.SAYS + refused.reason, next_step)
 
     def post(
         self,
@@ -636,36 +637,6 @@ def waiting(sources: Iterable[object], patience: float | str) -> Iterator[None]:
         yield
 
 
-def in_halves(
-    items: Sequence[T], send: Callable[[Sequence[T]], Sent], id_of: Callable[[T], str]
-) -> Sent:
-    """Send items, in halves if Solr refuses them because of a single item.
-
-    One that Solr does not take even alone is refused; `id_of` names it.
-    """
-    try:
-        return send(items)
-    except SolrAnswerError as error:
-        may_be_of_one = error.status in _OF_A_DOCUMENT and error.passes is errors.Passes.NEVER
-        if not (items and may_be_of_one):
-            raise
-        if len(items) == 1:
-            return Sent(refused=(responses.refuse_alone(id_of(items[0]), error),))
-    middle = len(items) // 2
-    return in_halves(items[:middle], send, id_of) | in_halves(items[middle:], send, id_of)
-
-
-def ask_by_halves(ids: Sequence[str], ask: Callable[[Sequence[str]], list[T]]) -> list[T]:
-    """Ask for documents by their ids, in halves if a server in front refuses so large a request."""
-    try:
-        return ask(ids)
-    except SolrAnswerError as error:
-        if error.status != 413 or len(ids) < 2:
-            raise
-    middle = len(ids) // 2
-    return [*ask_by_halves(ids[:middle], ask), *ask_by_halves(ids[middle:], ask)]
-
-
 def open_collection(
     address: str | Connection,
     name: str,
@@ -685,10 +656,10 @@ def open_collection(
     name, or the CA file cannot be read.
     """
     session, url = open_session(address, embedded=embedded, access=access)
-    base, name = credentials.split_address(url, name, is_core=not isinstance(address, str))
+    base, name = split_address(url, name, is_core=not isinstance(address, str))
     require_name(name)
     session.outages.home = f"{base}/{name}"
     has_headers = access is not None and bool(access.headers)
     is_known = session.auth is not None or session.carrier is not None
-    session.nodes = credentials.Nodes(base, has_secrets=is_known or has_headers)
+    session.nodes = nodes.Nodes(base, has_secrets=is_known or has_headers)
     return Collection(base=base, name=name, session=session, names=names)

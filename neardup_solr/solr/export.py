@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from neardup_solr.errors import SolrAnswerError, SolrError
-from neardup_solr.solr.responses import LOG_AGAIN, NOT_SOLR, is_partial, is_success
+from neardup_solr.solr.faults import LOG_AGAIN, NOT_SOLR, is_partial, is_success
 from neardup_solr.solr.wording import plain
 
 if TYPE_CHECKING:

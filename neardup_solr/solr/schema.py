@@ -10,19 +10,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from itertools import islice
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
 import orjson
 
 from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError, SolrUnauthorized
-from neardup_solr.files import solr_config
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import BANDS, ID, NOTE, OWN, SETTINGS, Names, spell_field
+from neardup_solr.solr.names import ID, OWN, spell_field
 from neardup_solr.solr.query import having
 from neardup_solr.solr.responses import require_rows
-from neardup_solr.text.normalize import is_unspaced
 
 # What /export can read, if it has docValues.
 EXPORTED = re.compile(r"(Str|SortableText|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field")
@@ -33,13 +29,13 @@ _REBUILT = re.compile(
 )
 # Solr keeps these by itself.
 INTERNAL = frozenset({"_version_", "_root_", NEST_PATH, "_nest_parent_"})
-SAMPLE = 100  # documents whose texts are looked at
-UNSPACED = (
-    "with this collection's settings, texts in scripts without spaces (Chinese, Thai, …) are"
-    " compared as whole words; to find near-duplicates among them, use a new collection"
-)
 CHANGED = "the collection has changed in the meantime; run this again"
 NUMBERS = frozenset({"IntPointField", "LongPointField", "TrieIntField", "TrieLongField"})
+# Attributes of a field, and what we call them.
+ATTRIBUTES = {"indexed": "indexed", "stored": "stored", "docValues": "doc_values",
+               "multiValued": "multi_valued"}  # fmt: skip
+# Every schema refuses this: it has no such field, or nothing may be changed.
+_NO_CHANGE = {"delete-field": {"name": "neardup has no such field"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,21 +178,6 @@ class Schema:
                 yield Copy(name, target, most)
 
 
-NOTE_TYPE = "neardup_note"
-TYPES = {  # of the fields we add
-    "StrField": "neardup_string",
-    "IntPointField": "neardup_int",
-    "LongPointField": "neardup_long",
-}
-# Commands of the Schema API that add something, and its element in a schema.
-_ELEMENTS = {"add-field-type": "fieldType", "add-field": "field", "replace-field": "field"}
-# Attributes of a field, and what we call them.
-_ATTRIBUTES = {"indexed": "indexed", "stored": "stored", "docValues": "doc_values",
-               "multiValued": "multi_valued"}  # fmt: skip
-# Every schema refuses this: it has no such field, or nothing may be changed.
-_NO_CHANGE = {"delete-field": {"name": "neardup has no such field"}}
-
-
 def read_schema(collection: Collection) -> Schema:
     """The schema of a collection, defaults included.
 
@@ -204,7 +185,7 @@ def read_schema(collection: Collection) -> Schema:
     """
     whole = _get(collection, "", {"schema": dict})["schema"]
     kinds = whole.get("fieldTypes", ())
-    types = {kind["name"]: _class(kind.get("class", "")) for kind in kinds}
+    types = {kind["name"]: class_name(kind.get("class", "")) for kind in kinds}
     fields = _get(collection, "/fields", {"fields": list})["fields"]
     dynamic = _get(collection, "/dynamicfields", {"dynamicFields": list})["dynamicFields"]
     copied = whole.get("copyFields", [])
@@ -214,8 +195,8 @@ def read_schema(collection: Collection) -> Schema:
     return Schema(
         key=whole.get("uniqueKey", ""),
         types=types,
-        fields={field["name"]: _field(field, types) for field in fields},
-        dynamic=[_field(field, types) for field in dynamic],
+        fields={field["name"]: make_field(field, types) for field in fields},
+        dynamic=[make_field(field, types) for field in dynamic],
         copies=[(copy["source"], copy["dest"]) for copy in copied],
         limits={(copy["source"], copy["dest"]): copy.get("maxChars", 0) for copy in copied},
     )
@@ -282,66 +263,13 @@ def change(collection: Collection, commands: Mapping[str, Any]) -> None:
         collection.post("schema", orjson.dumps(commands))
 
 
-def own_fields(names: Names) -> dict[str, Field]:
-    """The fields that we need in a collection, by their names in it, as our schema has them.
-
-    Numeric bands are in docValues instead of stored, which takes less.
-    """
-    root = ElementTree.parse(solr_config() / "conf" / "managed-schema.xml").getroot()
-    types = {kind.attrib["name"]: _class(kind.attrib["class"]) for kind in root.iter("fieldType")}
-    ours = {field.attrib["name"]: field.attrib for field in root.iter("field")}
-    flags = {"true": True, "false": False}
-    fields: dict[str, Field] = {}
-    for name in OWN:
-        described: dict[str, Any] = {key: flags.get(v, v) for key, v in ours[name].items()}
-        kind = types[described["type"]]
-        if name == BANDS and names.has_numeric_bands:
-            kind = "LongPointField"
-            described |= {"stored": False, "docValues": True}
-        described |= {"name": names.of(name), "type": TYPES[kind]}
-        fields[names.of(name)] = _field(described, {TYPES[kind]: kind})
-    return fields
-
-
-def note(names: Names) -> dict[str, Any]:
-    """The field that keeps the names, as the Schema API takes it."""
-    off = dict.fromkeys(_ATTRIBUTES, False)
-    return {"name": NOTE, "type": NOTE_TYPE, "default": names.to_note(), **off}
-
-
-def own_types() -> list[dict[str, Any]]:
-    """The types of the fields that we add: exact terms, numbers, and that of the note."""
-    exact = {"sortMissingLast": True, "omitNorms": True, "omitTermFreqAndPositions": True}
-    shared = {"uninvertible": False, "useDocValuesAsStored": True}
-    made: list[dict[str, Any]] = [
-        {"name": name, "class": f"solr.{kind}"} | (exact if kind == "StrField" else {}) | shared
-        for kind, name in TYPES.items()
-    ]
-    # That of the note never has values.
-    none = {"docValues": False, "stored": False, "indexed": False}
-    return [*made, {"name": NOTE_TYPE, "class": "solr.StrField", **none}]
-
-
-def xml(commands: Mapping[str, Any]) -> str:
-    """Spell what these commands add, as lines to paste into a schema."""
-    lines = []
-    for command, tag in _ELEMENTS.items():
-        added = commands.get(command, ())
-        for described in [added] if isinstance(added, dict) else added:
-            element = ElementTree.Element(tag)
-            for name, value in described.items():
-                element.set(name, str(value).lower() if isinstance(value, bool) else str(value))
-            lines.append("  " + ElementTree.tostring(element, "unicode"))
-    return "\n".join(lines)
-
-
 def _get(collection: Collection, part: str, needed: Mapping[str, type]) -> dict[str, Any]:
     params = {"showDefaults": "true"} if part else {}
     return collection.session.ask("GET", f"{collection.url}/schema{part}", needed, params=params)
 
 
-def _field(described: Mapping[str, Any], types: Mapping[str, str]) -> Field:
-    flags = {flag: bool(described.get(name, False)) for name, flag in _ATTRIBUTES.items()}
+def make_field(described: Mapping[str, Any], types: Mapping[str, str]) -> Field:
+    flags = {flag: bool(described.get(name, False)) for name, flag in ATTRIBUTES.items()}
     return Field(
         name=described["name"],
         type=described["type"],
@@ -352,65 +280,5 @@ def _field(described: Mapping[str, Any], types: Mapping[str, str]) -> Field:
     )
 
 
-def _class(name: str) -> str:
+def class_name(name: str) -> str:
     return name.rpartition(".")[2]
-
-
-def definitions(fields: Sequence[Field]) -> list[dict[str, Any]]:
-    """Spell fields as the Schema API takes them."""
-    return [
-        {"name": field.name, "type": field.type}
-        | {name: getattr(field, flag) for name, flag in _ATTRIBUTES.items()}
-        for field in fields
-    ]
-
-
-def roots_only(schema: Schema) -> list[str]:
-    """Filters that leave out nested documents: an update of their parent includes them."""
-    return [f"-{having(NEST_PATH)}"] if NEST_PATH in schema.fields else []
-
-
-def with_text(collection: Collection, schema: Schema) -> list[str]:
-    """A filter for documents with text, if all of its fields can be searched."""
-    fields = [schema.field(name) for name in collection.names.text]
-    if not all(field is not None and (field.indexed or field.doc_values) for field in fields):
-        return []
-    return [having(*collection.names.text)]
-
-
-def count_unsigned(collection: Collection, schema: Schema, fq: Sequence[str] = ()) -> int:
-    """Count the documents with a text but none of our fields. Nested ones need none.
-
-    Only those that match `fq` are counted.
-    """
-    without = f"-{having(collection.names.of(SETTINGS))}"
-    return collection.count([*roots_only(schema), without, *with_text(collection, schema), *fq])
-
-
-def describe_unsigned(collection: Collection, count: int | None = None) -> list[str]:
-    """Say how many documents have a text but no signature, if any.
-
-    `count` is their number, if they are counted already.
-    """
-    if count is None:
-        count = count_unsigned(collection, read_schema(collection))
-    if not count:
-        return describe_unspaced(collection)
-    again = remedy(collection, "index them again", "adds signatures")
-    unsigned = f"documents without a signature: {count:,}; {again}"
-    return [unsigned, *describe_unspaced(collection)]
-
-
-def describe_unspaced(collection: Collection) -> list[str]:
-    """Say what a collection of an earlier normalization misses, if its first documents show it."""
-    settings = collection.known_settings
-    if settings is None or settings.normalization > 1:
-        return []
-    texts = collection.texts(list(islice(collection.ids(), SAMPLE))).values()
-    return [UNSPACED] if any(map(is_unspaced, texts)) else []
-
-
-def remedy(collection: Collection, index: str, annotated: str) -> str:
-    """Say `index`, or, if another program indexes the documents, what annotate does."""
-    annotate = f"neardup annotate {collection.place} {annotated}"
-    return index if collection.names.is_plain else annotate

@@ -2,7 +2,7 @@
 
 Every request to Solr, pysolr's included, goes through a `CheckedSession`. After faults that pass
 it is repeated; redirects are refused; the answer has to be a whole success. Anything else becomes
-an error of `neardup_solr.errors`, by the tables of `responses` and nowhere else. Credentials are
+an error of `neardup_solr.errors`, by the tables of `faults` and nowhere else. Credentials are
 taken out of the address, so no message and no log can show them.
 """
 
@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import math
 import os
-import random
 import re
 import secrets
 import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
-from urllib.parse import SplitResult, quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 from urllib.request import getproxies
 
 import requests
@@ -30,197 +28,19 @@ from urllib3.exceptions import LocationParseError
 from neardup_solr import errors
 from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnauthorized, SolrUnreachable
 from neardup_solr.files import page
-from neardup_solr.progress import LOG, ignore, until
+from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
-from neardup_solr.solr import credentials, metrics, responses
-from neardup_solr.solr.credentials import TOKEN, Access, Connection, Nodes
+from neardup_solr.solr import connection_faults, credentials, faults, metrics, refusals, responses
+from neardup_solr.solr.access import Access, Connection, require_private
+from neardup_solr.solr.address import parse_address, past_proxies, redact
+from neardup_solr.solr.connection_faults import Fault, find_connection_fault
+from neardup_solr.solr.credentials import TOKEN
+from neardup_solr.solr.faults import is_of_solr
 from neardup_solr.solr.metrics import SolrMetrics
-from neardup_solr.solr.responses import Fault, answer, connection_fault, redact
-
-LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
-PROBE_PAUSE = 0.5  # seconds between two looks whether it is back
-_REPLAYING = "Solr is unavailable, or is still replaying its log"
-_LATER = "check that it is running and can be searched, then run the same command again"
-
-Ask = Callable[..., dict[str, Any]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retry:
-    """Retry limits. Whole requests are repeated, which is safe: documents are sent by id."""
-
-    attempts: int = 6
-    seconds: float = 60.0
-    first_wait: float = 0.2
-
-
-def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError], bool]) -> T:
-    """The result of a call, tried again after faults that pass according to `passes`.
-
-    Waits a random time up to a bound that doubles ("full jitter", Brooker 2015), and at least as
-    long as the server asks for.
-    Raises the last SolrError once attempts or time are used up, others at once.
-    """
-    deadline = time.monotonic() + retry.seconds
-    for attempt in range(1, retry.attempts + 1):
-        try:
-            return call()
-        except SolrError as error:
-            least = error.retry_after if isinstance(error, SolrAnswerError) else 0.0
-            bound = min(LONGEST_WAIT, retry.first_wait * 2**attempt)
-            wait = max(least, random.uniform(0, bound))
-            if attempt == retry.attempts or not passes(error) or time.monotonic() + wait > deadline:
-                raise
-            time.sleep(wait)
-    raise AssertionError("a retry has at least one attempt")
-
-
-class Outages:
-    """The outages of a Solr, which are waited for within a block of `waited_for`.
-
-    `home` is the address of the collection that is looked for; `ask` asks an address for JSON, and
-    `metrics` a server for its metrics; both give up soon, at a time at the latest. `revive` starts
-    a Solr of ours again if it has ended. `count` is how often a request got no right answer;
-    `halted` says why no update may be sent any more.
-    """
-
-    def __init__(self, ask: Ask, metrics: Callable[[str, float], SolrMetrics]) -> None:
-        self.home = ""
-        self.revive: Callable[[], object] = lambda: None  # others start a Solr that is not ours
-        self.count = 0
-        self.halted: errors.SolrHalted | None = None
-        self.has_served = False  # whether the collection has answered yet
-        self._ask, self._metrics = ask, metrics
-        self.patience = 0.0  # seconds for which an outage is waited for
-        self._given_up: Exception | None = None  # why, once patience was at its end
-        self._lock = threading.Lock()  # held by the thread that looks whether Solr is back
-
-    @contextmanager
-    def waited_for(self, seconds: float) -> Iterator[None]:
-        """Within the block, wait for a right answer to each request for at most so many seconds.
-
-        A request without a right answer is sent again once the collection can be searched and has
-        replayed its log. Nothing is waited for before a first right answer: the address
-        may be wrong.
-        """
-        before, self.patience = self.patience, seconds
-        self.halted = self._given_up = None
-        try:
-            yield
-        finally:
-            if self.patience == seconds:  # unless the user wants to stop
-                self.patience = before
-
-    def stop_waiting(self) -> None:
-        """Wait for no outage any more: the user wants to stop."""
-        self.patience = 0.0
-
-    @property
-    def are_waited_for(self) -> bool:
-        """Return True if any patience is left."""
-        return self.patience > 0
-
-    def until_ready(self) -> None:
-        """Return once the collection answers and has replayed its log.
-
-        Raises SolrUnreachable if patience is at its end before.
-        """
-        end = time.monotonic() + self.patience
-        if not until(lambda: self.is_over(end), self.patience, PROBE_PAUSE):
-            raise self._unready()
-
-    def _unready(self) -> SolrUnreachable:
-        return SolrUnreachable(self.home, _REPLAYING, _LATER)
-
-    def wait(self, error: SolrError, end: float, *, is_second: bool = False) -> None:
-        """Wait until Solr is back. Raises the error, or why it cannot be started, at the end.
-
-        If Solr answers at once, the `is_second` of the errors of a request is logged, as more may
-        come. Raises SolrUnauthorized without waiting if it refuses the credentials.
-        """
-        self.count += 1
-        bound = format_time(self.patience)
-        with self._lock:
-            fault = self._look(end, error)
-            if fault is None:
-                if is_second:
-                    LOG.warning("%s: %s; retrying for up to %s", error.url, error.reason, bound)
-                return
-            if self._given_up is not None:  # another thread has waited as long as it may
-                raise self._given_up
-            began = time.monotonic()
-            if not isinstance(fault, SolrUnauthorized):
-                LOG.warning("%s: %s; waiting up to %s for it", error.url, error.reason, bound)
-            while not isinstance(fault, SolrUnauthorized | None):
-                if not self.are_waited_for or time.monotonic() + PROBE_PAUSE >= end:
-                    break
-                time.sleep(PROBE_PAUSE)
-                fault = self._look(end, error)
-            took = format_time(time.monotonic() - began)
-            if fault is None:
-                LOG.warning("%s: it is available again after %s", error.url, took)
-                return
-            if isinstance(fault, SolrUnauthorized | errors.ServerError):
-                self._given_up = fault
-            else:
-                self._given_up = error
-                if self.are_waited_for:
-                    _explain(error, fault, took)
-            raise self._given_up from None
-
-    def _look(self, end: float, unready: SolrError) -> SolrError | errors.ServerError | None:
-        """Start a Solr of ours if it has ended, and return why it is not back, None if it is."""
-        ended = None
-        try:
-            self.revive()
-        except errors.ServerError as error:
-            ended = error  # of a cloud a node may be away, and the others answer
-        fault = self._fault(end, unready)
-        return ended if ended and fault else fault
-
-    def is_over(self, end: float = math.inf) -> bool:
-        """Return True if the collection answers by then, and has replayed its log."""
-        fault = self._fault(end, self._unready())
-        if isinstance(fault, SolrUnauthorized):
-            raise fault  # which no waiting changes, and asking again may lock the account
-        return fault is None
-
-    def _fault(self, end: float, unready: SolrError) -> SolrError | None:
-        """Return why the collection cannot be searched, `unready` while it replays its log."""
-        if not self.home:
-            return None
-        try:
-            decoded = self._ask(f"{self.home}/select", end, q="*:*", rows="0")
-        except SolrError as error:
-            return error
-        if decoded["responseHeader"].get("zkConnected") is False:  # it takes no updates then
-            return unready
-        return None if self._has_replayed(end) else unready
-
-    def _has_replayed(self, end: float) -> bool:
-        """Return True if no core of the collection replays its log, as far as Solr tells."""
-        base, _, name = self.home.rpartition("/")
-        try:
-            return not self._metrics(base, end).is_replaying([name])
-        except SolrError:
-            return True  # what it has replayed is counted anyway
-
-
-def _explain(error: SolrError, last: SolrError, waited: str) -> None:
-    """Give an error what was wrong at the end of a wait: not always what was at first."""
-    error.reason = f"it was still unavailable after {waited}: {last.reason}"
-    # What says which part is away says what to start; other answers send to Solr's log.
-    is_clear = isinstance(last, SolrUnreachable) or last.next_step.startswith("start ")
-    error.next_step = last.next_step if is_clear else _LATER
-
-
-def format_time(seconds: float) -> str:
-    """Say a time in words, such as "5 minutes" or "12 seconds"."""
-    minutes, rest = divmod(round(seconds), 60)
-    is_even = minutes and not rest
-    number, unit = (minutes, "minute") if is_even else (round(seconds), "second")
-    return errors.counted(number, unit)
-
+from neardup_solr.solr.nodes import Nodes
+from neardup_solr.solr.outages import Outages
+from neardup_solr.solr.responses import answer
+from neardup_solr.solr.retry import Retry, retrying
 
 CONNECT_SECONDS = 5.0
 # Once something has answered: requests uses the same bound for the sending of a body, which a Solr
@@ -368,8 +188,8 @@ class CheckedSession(requests.Session):
             try:
                 yield from response.iter_content(PIECE)
             except requests.exceptions.RequestException as error:
-                reason = f"the response was cut off: {connection_fault(error).reason}"
-                raise SolrAnswerError(shown, 200, reason, responses.LOG) from None
+                reason = f"the response was cut off: {find_connection_fault(error).reason}"
+                raise SolrAnswerError(shown, 200, reason, faults.LOG) from None
 
     def metrics(self, base: str, deadline: float = math.inf) -> SolrMetrics:
         """Read the metrics of the server at an address. They are requested once.
@@ -414,7 +234,7 @@ class CheckedSession(requests.Session):
             result = retrying(lambda: send(deadline), retry=retry, passes=passes)
         except SolrError as error:
             error.may_pass = error.may_pass or self.may_pass(error)
-            self.reached = self.reached or responses.is_of_solr(error)
+            self.reached = self.reached or is_of_solr(error)
             raise
         self.reached = True
         return result
@@ -478,7 +298,7 @@ class CheckedSession(requests.Session):
             "allow_redirects": False,
             "stream": True,
             "timeout": (min(sending, seconds, self.read_seconds), min(reading, seconds)),
-            "proxies": credentials.past_proxies(url),
+            "proxies": past_proxies(url),
         }
         if self.auth is not None:
             options["auth"] = self.auth
@@ -521,21 +341,21 @@ class CheckedSession(requests.Session):
                 responses.read_body(response, shown, self.most_bytes())
                 is_empty = response.status_code == 200 and not response.content
                 if is_empty and not any(name in response.headers for name in _LENGTHS):
-                    raise self._unreachable(shown, responses.CUT_OFF)  # inside its headers
+                    raise self._unreachable(shown, connection_faults.CUT_OFF)  # inside its headers
         except requests.exceptions.ContentDecodingError:
             reason = "the response is damaged: it cannot be decompressed"
-            raise SolrAnswerError(shown, 200, reason, responses.NOT_SOLR) from None
+            raise SolrAnswerError(shown, 200, reason, faults.NOT_SOLR) from None
         except LocationParseError:  # which requests lets through for the address of a proxy
-            raise self._unreachable(shown, responses.PROXY_ODD) from None
+            raise self._unreachable(shown, connection_faults.PROXY_ODD) from None
         except requests.exceptions.RequestException as error:
             # A hook of the carrier may raise an error that comes with an answer.
             if error.response is None:
-                raise self._unreachable(shown, connection_fault(error)) from None
+                raise self._unreachable(shown, find_connection_fault(error)) from None
             response = error.response
         finally:
             del self.asked[thread]
         if thread in self.keeping and time.monotonic() - began > self.read_seconds:
-            raise responses.late(shown)
+            raise faults.late(shown)
         return response
 
     def _check(self, response: requests.Response, shown: str, mark: str = "") -> requests.Response:
@@ -547,7 +367,7 @@ class CheckedSession(requests.Session):
                 self._repeating.add(shown)
             if shown.endswith("/update"):  # a tolerant chain tells of a full disk in a success
                 decoded = answer(response)
-                responses.parse_refusals(shown, decoded)
+                refusals.parse_refusals(shown, decoded)
                 for each in decoded["responseHeader"].get("errors", ()):
                     each["message"] = self._hidden(str(each.get("message")))
         except SolrUnauthorized as error:
@@ -555,7 +375,7 @@ class CheckedSession(requests.Session):
             error.reason, error.next_step = self._explain_refusal(error, challenge)
             raise
         except SolrError as error:
-            if self.allowed_seconds is not None and error.reason == responses.PARTIAL.reason:
+            if self.allowed_seconds is not None and error.reason == faults.PARTIAL.reason:
                 error.reason = f"Solr gave this up after {self.allowed_seconds:g} s"
                 error.next_step = "try again later, or ask for less"
             error.reason = self._hidden(error.reason)
@@ -574,7 +394,7 @@ class CheckedSession(requests.Session):
         """Say what is wrong: no credentials, those that were sent, or what they allow."""
         status, step = f"(HTTP {error.status})", error.next_step
         if challenge.startswith("certificate"):  # CertAuthPlugin, where Jetty only wants one
-            reason, step = responses.WANTS_CERTIFICATE
+            reason, step = connection_faults.WANTS_CERTIFICATE
             return f"{reason} {status}", step
         shown = self._name_credentials(error.status)
         if error.status == 403 and not shown:
@@ -624,8 +444,8 @@ class CheckedSession(requests.Session):
 
     def _unreachable(self, shown: str, fault: Fault) -> SolrUnreachable:
         # As some servers refuse that no certificate was sent.
-        if fault is responses.REFUSES_CERTIFICATE and not (self.carrier or self).cert:
-            fault = responses.WANTS_CERTIFICATE
+        if fault is connection_faults.REFUSES_CERTIFICATE and not (self.carrier or self).cert:
+            fault = connection_faults.WANTS_CERTIFICATE
         step = _EMBEDDED if self.embedded else fault.step or (_AGAIN if self.reached else "")
         return SolrUnreachable(shown, fault.reason, *filter(None, [step]))
 
@@ -654,7 +474,7 @@ def open_session(
     without a password, or the other way round.
     """
     url = address if isinstance(address, str) else address.url
-    parts = _split(url)
+    parts = parse_address(url)
     if not isinstance(address, str):
         carrier = address.get_session()
         session = CheckedSession(carrier=carrier)
@@ -679,19 +499,5 @@ def open_session(
             session.auth, session.headers["Authorization"] = leave, f"Bearer {secret.password}"
         else:
             session.auth = credentials.as_sent(secret.user, secret.password)
-    credentials.require_private(parts, session.source, access)
+    require_private(parts, session.source, access)
     return session, redact(url).rstrip("/")
-
-
-def _split(address: str) -> SplitResult:
-    # It would be cut at the "/", and half of a password shown as its host and port.
-    if re.search(r"://[^/?#]*[/?#].*@", address, re.DOTALL):
-        shown = address.rpartition("@")[2]
-        reason = f"`address` (…@{shown}) has an '@' after its first '/', '?' or '#'"
-        step = "in a user or password write %2F for '/', %3F for '?', %23 for '#' and %40 for '@'"
-        raise errors.ArgumentError(reason, step)
-    if not credentials.is_url(address):
-        shown = address.rpartition("@")[2]
-        reason = f"`address` cannot be {shown!r}"
-        raise errors.ArgumentError(reason, "give one such as http://host:8983/solr")
-    return urlsplit(address)

@@ -7,6 +7,18 @@ its cases. What is left of it is what somebody can act on, and what finds it in 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+_LONGEST_MESSAGE = 500  # characters
+# Before what another node said: at the begin of a later line in Solr 9, of a line in any version.
+_REMOTE = "Remote error message: "
+_SEVERAL = re.compile(r"\d+ Async exceptions during distributed update:")  # one a line
+_PASSED_ON = re.compile(
+    r"(Async exception during distributed update: |Error from server at \S+: "
+    r"|org\.apache\.solr\.common\.SolrException: )+"
+)
+_OF_ERROR = "msg", "errorMessages", "details", "remoteError", "causedBy"  # in the order of reading
 
 MOST = 300  # characters
 INTERNAL = "an internal error"
@@ -46,3 +58,55 @@ def plain(message: str) -> str:
         return f"{INTERNAL} ({names[-1]})" if names else INTERNAL
     text = re.sub(": null$", f": {INTERNAL}", text)
     return f"{text[: MOST - 1].rstrip()}…" if len(text) > MOST else text
+
+
+def list_messages(error: Any) -> list[str]:
+    """List what an error of Solr says, from the outside inwards, none twice.
+
+    Up to Solr 9 the message has all that its details have. Since 10 the reason is in the details
+    alone: in their `errorMessages`, or in the `remoteError` of another node, itself with details.
+    """
+    texts: list[str] = []
+    rest = [error]
+    while rest:
+        part = rest.pop(0)
+        if isinstance(part, dict):
+            rest[:0] = [part.get(name) for name in _OF_ERROR]
+        elif isinstance(part, list):
+            rest[:0] = part
+        elif part is not None:
+            for text in _split(str(part)):
+                if not any(text in other for other in texts):
+                    texts.append(text)
+    return texts
+
+
+def _split(message: str) -> Iterator[str]:
+    """Split a message into who passes it on, if anybody does, and what other nodes have said.
+
+    Its further lines tell no more, but for those with the errors of other nodes. A page of HTML
+    tells nothing.
+    """
+    first, *lines = message.strip().splitlines() or [""]
+    has_all = _SEVERAL.match(first) is not None
+    said = (
+        line.removeprefix(_REMOTE)
+        for line in lines
+        if line.startswith(_REMOTE) or (has_all and line[:1].isalpha())
+    )
+    for line in (first, *said):
+        if not line.startswith(("<", "request: ")):
+            carried = _PASSED_ON.match(line)
+            at = carried.end() if carried else 0
+            yield from filter(None, (line[:at].rstrip(": "), line[at:].rstrip()[:_LONGEST_MESSAGE]))
+
+
+def join_messages(texts: Sequence[str]) -> str:
+    """Join the messages of an error to a reason: the outermost, then what it is about."""
+    first, *rest = texts or [""]
+    inner = "; ".join(text.rstrip(".") for text in rest)
+    return (f"{first.rstrip('.:')}: {inner}" if inner else first)[:_LONGEST_MESSAGE]
+
+
+def describe_error(error: Any, status: int) -> str:
+    return join_messages(list_messages(error)) or f"HTTP {status}"

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from neardup_solr.arguments import checked, in_seconds, require
 from neardup_solr.errors import ArgumentError, DataError, ServerError
+from neardup_solr.solr.access import Access, Connection
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.credentials import Access, Connection
 from neardup_solr.solr.names import require_name
 
 ADDRESS = "NEARDUP_SOLR_URL"

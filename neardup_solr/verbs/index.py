@@ -32,12 +32,12 @@ from neardup_solr.settings import (
     settings_of,
 )
 from neardup_solr.solr import admin
+from neardup_solr.solr.cloud import require_single
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.credentials import require_single
 from neardup_solr.solr.names import OWN, TEXT
 from neardup_solr.solr.query import having
-from neardup_solr.solr.responses import Sent
-from neardup_solr.solr.update import settle
+from neardup_solr.solr.refusals import Sent
+from neardup_solr.solr.settle import settle
 from neardup_solr.sources import DIGEST, Reading, SourceLike, bytes_of, identity, reading_of
 from neardup_solr.sources.record import Record, came_before, check_keep
 

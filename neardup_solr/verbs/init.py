@@ -11,7 +11,7 @@ from neardup_solr.errors import DataError, SettingsError, SolrAnswerError, count
 from neardup_solr.files import solr_config
 from neardup_solr.progress import LOG
 from neardup_solr.settings import ALL_FIELDS
-from neardup_solr.solr import admin, schema
+from neardup_solr.solr import admin, own_schema, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
 from neardup_solr.solr.query import having
@@ -142,7 +142,7 @@ def _add(
         dangers=lint.lint(collection, text=text, prefix=prefix).dangers if commands else (),
         is_done=not commands,
         is_mutable=schema.is_mutable(collection),
-        xml=schema.xml(commands),
+        xml=own_schema.xml(commands),
         beside=cluster.beside,
     )
     if dry_run or not commands or not planned.is_mutable:
@@ -162,9 +162,9 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
     cluster = admin.cluster(collection)
     cluster.require_one()
     existing, names = schema.read_schema(collection), collection.kept_names()
-    types = {*schema.TYPES.values(), schema.NOTE_TYPE}
+    types = {*own_schema.TYPES.values(), own_schema.NOTE_TYPE}
     has = {name: each.type for name, each in existing.fields.items()}
-    ours = [name for name in (*schema.own_fields(names), NOTE) if has.get(name) in types]
+    ours = [name for name in (*own_schema.own_fields(names), NOTE) if has.get(name) in types]
     planned = Preparation(
         names=names,
         fields=tuple(ours),
@@ -220,7 +220,7 @@ def _names(
 def _require_free(collection: Collection, existing: Schema, names: Names) -> None:
     """Refuse names of ours that the collection has for something else."""
     remedy = "choose a `prefix` for the neardup fields, such as nd_"
-    wanted = schema.own_fields(names)
+    wanted = own_schema.own_fields(names)
     used = admin.used_fields(collection)
     if used is None:
         shared = wanted.keys() & existing.fields.keys()
@@ -232,17 +232,17 @@ def _require_free(collection: Collection, existing: Schema, names: Names) -> Non
 
 def _commands(collection: Collection, existing: Schema, names: Names) -> dict[str, Any]:
     """List what the Schema API has to do, which is nothing if no field is missing."""
-    ours = schema.own_fields(names)
+    ours = own_schema.own_fields(names)
     missing = [each for name, each in ours.items() if name not in existing.fields]
-    fields = schema.definitions(missing)
+    fields = own_schema.definitions(missing)
     commands: dict[str, Any] = {}
     if not names.is_plain and NOTE not in existing.fields:
-        fields.append(schema.note(names))
+        fields.append(own_schema.note(names))
     needed = {each["type"] for each in fields} - existing.types.keys()
-    if types := [each for each in schema.own_types() if each["name"] in needed]:
+    if types := [each for each in own_schema.own_types() if each["name"] in needed]:
         commands["add-field-type"] = types
     if fields:
         commands["add-field"] = fields
     if NOTE in existing.fields and collection.kept_names() != names:
-        commands["replace-field"] = schema.note(names)
+        commands["replace-field"] = own_schema.note(names)
     return commands

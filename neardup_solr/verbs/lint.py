@@ -19,14 +19,16 @@ from neardup_solr.errors import ArgumentError, DataError, SettingsError, SolrAns
 from neardup_solr.minhash import encode_documents, make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED, Settings
-from neardup_solr.solr import admin, schema
-from neardup_solr.solr.admin import REBUILDS, Health, health, version_numbers
+from neardup_solr.solr import admin, own_schema, schema, unsigned, update_chain
+from neardup_solr.solr.admin import version_numbers
+from neardup_solr.solr.cloud import NAME_ONE, SEVERAL, SolrCluster
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.credentials import NAME_ONE, SEVERAL, SolrCluster
+from neardup_solr.solr.health import Health, is_replaying, read_health
 from neardup_solr.solr.names import BANDS, ID, OWN, PLAIN, SETTINGS, TEXT, Names
 from neardup_solr.solr.names import NOTE as NOTE_TYPE
 from neardup_solr.solr.query import CLAUSES, having
 from neardup_solr.solr.schema import INTERNAL, Field, Schema
+from neardup_solr.solr.update_chain import REBUILDS
 from neardup_solr.text.normalize import is_unspaced
 from neardup_solr.verbs.losses import AGAIN, LossCheck
 
@@ -108,7 +110,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     used = admin.used_fields(collection) if documents else frozenset[str]()
     written = dict[str, int]()
     if used is not None:
-        losses = LossCheck(collection, frozenset(schema.own_fields(names)))
+        losses = LossCheck(collection, frozenset(own_schema.own_fields(names)))
         used -= {name for name in fields.lost(used) if not losses.has_values(name)}
         safe = used - fields.lost(used).keys()
         written = losses.count_written(fields, used)
@@ -129,7 +131,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         kept=collection.names,
         schema=fields,
         names=replace(names, id=collection.names.id),
-        wanted=schema.own_fields(names),
+        wanted=own_schema.own_fields(names),
         documents=documents,
         used=used,
         written=written,
@@ -140,8 +142,8 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         is_mutable=schema.is_mutable(collection),
         has_log=admin.has_update_log(collection),
         takes_clauses=admin.takes_clauses(collection, fields.key),
-        chain=None if config is None else admin.update_chain(config),
-        select=admin.handler_parameters(config or {}, "/select"),
+        chain=None if config is None else update_chain.list_processors(config),
+        select=update_chain.handler_parameters(config or {}, "/select"),
         versions=admin.versions(collection, cluster.nodes),
         cluster=cluster,
         is_local=admin.is_local(collection),
@@ -156,7 +158,7 @@ def _growth(
     collection: Collection, fields: Schema, names: Names, used: Set[str] | None
 ) -> Growth | None:
     """Estimate what annotate would add, if nothing of it exists yet."""
-    has_ours = schema.own_fields(names).keys() <= fields.fields.keys()
+    has_ours = own_schema.own_fields(names).keys() <= fields.fields.keys()
     is_ours = has_ours and NOTE_TYPE not in fields.fields
     is_annotated = used is None or names.of(SETTINGS) in used
     if is_ours or is_annotated or any(no_text(fields.field(name)) for name in names.text):
@@ -236,7 +238,7 @@ def require_texts(collection: Collection, existing: Schema, fields: Iterable[str
     for name in fields:
         if problem := no_text(existing.field(name)):
             used = admin.used_fields(collection) or ()
-            next_step = text_field(existing, schema.own_fields(collection.names), used)
+            next_step = text_field(existing, own_schema.own_fields(collection.names), used)
             raise SettingsError(f"the text field {name!r}: {problem}", next_step)
 
 
@@ -634,7 +636,7 @@ def doctor(collection: Collection, *, sample: int = DOCUMENTS_SAMPLED) -> Diagno
     try:
         return _diagnose(collection, sample)
     except SolrAnswerError as error:  # of a cloud, nothing can be read of such a shard
-        if not admin.is_replaying(collection):
+        if not is_replaying(collection):
             raise
         reason = f"{_REPLAYING}, and cannot be read meanwhile ({error.reason})"
         step = "wait until it has finished, then run this again"
@@ -649,9 +651,9 @@ _REPLAYING = (
 def _diagnose(collection: Collection, sample: int) -> Diagnosis:
     collection.require_fields([SETTINGS])
     fields = schema.read_schema(collection)
-    roots, settings = schema.roots_only(fields), collection.values(SETTINGS)
-    documents, with_text = collection.count(roots), schema.with_text(collection, fields)
-    missing = schema.count_unsigned(collection, fields)
+    roots, settings = unsigned.roots_only(fields), collection.values(SETTINGS)
+    documents, with_text = collection.count(roots), unsigned.with_text(collection, fields)
+    missing = unsigned.count_unsigned(collection, fields)
     without_text = documents - collection.count([*roots, *with_text]) if with_text else None
     return Diagnosis(
         documents=documents,
@@ -661,7 +663,7 @@ def _diagnose(collection: Collection, sample: int) -> Diagnosis:
         sample=_draw_sample(collection, sample),
         place=collection.place,
         text=collection.names.text,
-        health=health(collection),
+        health=read_health(collection),
     )
 
 
@@ -757,7 +759,7 @@ def _documents(counts: Diagnosis) -> Iterator[Finding]:
     again, sampled, text = f"neardup annotate {counts.place}", counts.sample, counts.text
     kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counts.settings.items())
     has = "with text" if counts.without_text is not None else "perhaps with text"
-    unspaced, _, annotate = schema.UNSPACED.partition("; ")
+    unspaced, _, annotate = unsigned.UNSPACED.partition("; ")
 
     def such(ids: Sequence[str]) -> str:
         first = f", such as {ids[0]!r}" if ids else ""

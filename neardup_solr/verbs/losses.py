@@ -21,7 +21,8 @@ from typing import Any
 
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.solr import admin, query, schema
-from neardup_solr.solr.collection import DOCS, Collection, ask_by_halves
+from neardup_solr.solr.collection import DOCS, Collection
+from neardup_solr.solr.halves import ask_by_halves
 from neardup_solr.solr.names import ID, VERSION, Names
 from neardup_solr.solr.schema import INTERNAL, NEST_PATH, Copy, Field, Schema
 from neardup_solr.solr.update import Order

@@ -17,7 +17,8 @@ from neardup_solr.solr import schema, update
 from neardup_solr.solr.collection import Collection, waiting
 from neardup_solr.solr.names import MARKS, SETTINGS, VERSION
 from neardup_solr.solr.query import having
-from neardup_solr.solr.update import Order, settle
+from neardup_solr.solr.settle import settle
+from neardup_solr.solr.update import Order
 from neardup_solr.verbs.duplicates import Duplicates
 from neardup_solr.verbs.lint import own_fields
 from neardup_solr.verbs.losses import LossCheck

@@ -20,7 +20,8 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection, waiting
 from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
-from neardup_solr.solr.schema import CHANGED, describe_unsigned
+from neardup_solr.solr.schema import CHANGED
+from neardup_solr.solr.unsigned import describe_unsigned
 from neardup_solr.verbs import batch, search
 
 THREADS = 4  # mostly waiting for Solr

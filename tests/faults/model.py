@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import serving
 
 Kind = Literal["add", "commit", "search", "probe", "schema", "unknown"]

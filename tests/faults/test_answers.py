@@ -9,7 +9,7 @@ import pytest
 
 from neardup_solr import errors as e
 from neardup_solr.solr import admin, collection, session
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import Answer, answering
 from tests.finders import fetch_ranked
 
@@ -90,7 +90,7 @@ def test_passing_faults_are_repeated(status: int) -> None:
 def test_retry_after_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that asks for three seconds gets them; a date counts as none."""
     waits: list[float] = []
-    monkeypatch.setattr("neardup_solr.solr.session.time.sleep", waits.append)
+    monkeypatch.setattr("neardup_solr.solr.retry.time.sleep", waits.append)
     busy = [Answer(status=429, retry_after="3"), Answer(status=503, retry_after="a date"), FINE]
     with answering(*busy) as (address, asked):
         assert solr(address).add([{"id": "1"}]) == ()

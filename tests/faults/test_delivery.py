@@ -16,8 +16,8 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.checkpoint import KILLED, read_checkpoint, read_letters
 from neardup_solr.settings import Settings
-from neardup_solr.solr import session, update
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr import outages, settle
+from neardup_solr.solr.retry import Retry
 from neardup_solr.verbs import index
 from neardup_solr.verbs.index import Delivery, Stretch
 from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
@@ -30,7 +30,7 @@ WAITING: Final = "waiting up to"
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again at once whether Solr is back."""
-    monkeypatch.setattr(session, "PROBE_PAUSE", 0.001)
+    monkeypatch.setattr(outages, "PROBE_PAUSE", 0.001)
 
 
 class Place:
@@ -103,7 +103,7 @@ def test_what_is_lost_each_time_is_a_dead_letter(place: Place, tmp_path: Path) -
     place.model.drops = lambda document: document["id"] == "d4"
     done = place.index(documents(7), job=tmp_path / "job")
     assert (done.read, done.indexed, done.failed) == (7, 6, 1)
-    assert done.resent == update.ROUNDS
+    assert done.resent == settle.ROUNDS
     (letter,) = read_letters(tmp_path / "job")
     assert (letter.id, letter.stage, letter.reason) == ("d4", "solr", index.LOST)
     assert letter.record == {"id": "d4", "text": "text of 4"}
@@ -140,7 +140,7 @@ def test_what_is_refused_when_it_is_sent_again_has_failed(place: Place) -> None:
 
 def test_a_solr_that_is_killed_again_and_again_costs_no_document(place: Place) -> None:
     """What is lost with a Solr that ends is sent again each time, however often that is."""
-    kills = 2 * update.ROUNDS
+    kills = 2 * settle.ROUNDS
     for number in range(kills):
         # That of the stretch, later those after each sending; each is asked for again, and done.
         place.model.plan("commit", 2 + 2 * number if number else 1, Crash(keeps_logs=False))

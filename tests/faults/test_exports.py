@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr.solr import collection, export
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import Answer, answering
 
 NO_SHARDS = Answer(body=b'{"responseHeader":{"status":0},"response":{"numFound":9,"docs":[]}}')

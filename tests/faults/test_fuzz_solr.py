@@ -20,10 +20,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.solr import export, query, responses, schema
+from neardup_solr.solr import export, query, refusals, responses, schema
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.query import Terms
-from neardup_solr.solr.session import CheckedSession, Retry
+from neardup_solr.solr.retry import Retry
+from neardup_solr.solr.session import CheckedSession
 from tests.faults.scripted import serving
 from tests.faults.tiers import sized
 
@@ -196,12 +197,12 @@ def test_any_answer_to_an_update(header: dict[str, Any], adds: Any) -> None:
     """Refusals are told by id and reason, or the answer is not understood."""
     decoded = {"responseHeader": header, "adds": adds}
     try:
-        refused = responses.parse_refusals(URL, decoded)
+        refused = refusals.parse_refusals(URL, decoded)
     except nd.SolrError:
         return
     errors = header.get("errors", [])
     assert [one.id for one in refused] == [str(each.get("id")) for each in errors]
-    assert all(type(version) is int for version in responses.versions_in(decoded).values())
+    assert all(type(version) is int for version in refusals.versions_in(decoded).values())
 
 
 class Pieces:

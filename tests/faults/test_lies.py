@@ -17,8 +17,8 @@ from neardup_solr.errors import NeardupError
 from neardup_solr.settings import Settings
 from neardup_solr.solr import admin, session
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.responses import Refusal
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr.refusals import Refusal
+from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import Answer, answering
 from tests.faults.test_answers import LIES
 from tests.faults.tiers import sized

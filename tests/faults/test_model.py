@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 import neardup_solr as nd
 from neardup_solr.checkpoint import read_checkpoint, read_letters
-from neardup_solr.solr import session
+from neardup_solr.solr import outages
 from neardup_solr.sources.record import AGAIN
 from tests.faults.model import (
     Busy,
@@ -46,7 +46,7 @@ Plan = tuple[Kind, int, Fault]
 def no_pauses() -> Iterator[None]:
     """Look again at once whether Solr is back."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(session, "PROBE_PAUSE", 0.0005)
+        patch.setattr(outages, "PROBE_PAUSE", 0.0005)
         yield
 
 

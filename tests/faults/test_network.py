@@ -18,7 +18,7 @@ import pytest
 from neardup_solr.errors import NeardupError
 from neardup_solr.solr import session
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr.retry import Retry
 from tests.faults.proxy import End, Fault, Proxy, proxied
 from tests.faults.tiers import sized
 

@@ -20,7 +20,7 @@ import neardup_solr as nd
 from neardup_solr.solr import export, session
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.responses import MAX_ANSWER
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr.retry import Retry
 from neardup_solr.testing import fresh_core
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow

@@ -17,7 +17,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import NeardupError
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr.retry import Retry
 from tests.conftest import Cores
 from tests.faults.scripted import Answer
 from tests.faults.tiers import sized

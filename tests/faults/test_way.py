@@ -21,7 +21,7 @@ import neardup_solr as nd
 from neardup_solr.checkpoint import read_checkpoint
 from neardup_solr.solr import session
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr.retry import Retry
 from tests import command
 from tests.faults.scripted import Answer
 from tests.faults.test_answers import error

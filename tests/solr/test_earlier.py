@@ -31,7 +31,7 @@ from click.testing import CliRunner, Result
 
 from neardup_solr.cli.main import parser
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.schema import UNSPACED
+from neardup_solr.solr.unsigned import UNSPACED
 from neardup_solr.testing import fresh_core
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.lint import TESTED

@@ -14,7 +14,7 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr.credentials import AUTHORITIES
+from neardup_solr.solr.access import AUTHORITIES
 from tests import ROOT
 from tests.solr.front import Certified, Door, certify, front
 

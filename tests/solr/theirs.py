@@ -18,7 +18,7 @@ import requests
 from neardup_solr import embedded
 from neardup_solr.embedded.jars import layout
 from neardup_solr.files import solr_config
-from neardup_solr.solr import schema
+from neardup_solr.solr import own_schema, schema
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import NOTE, OWN, Names
 
@@ -32,7 +32,7 @@ CONFIG = """<config>
   <luceneMatchVersion>9.12</luceneMatchVersion>
   <schemaFactory class="ManagedIndexSchemaFactory">
     <bool name="mutable">true</bool>
-    <str name="managedSchemaResourceName">managed-schema.xml</str>
+    <str name="managedSchemaResourceName">managed-own_schema.xml</str>
   </schemaFactory>
   <updateHandler class="solr.DirectUpdateHandler2">
     <updateLog><str name="dir">${solr.ulog.dir:}</str></updateLog>
@@ -124,7 +124,7 @@ def configset(processors: str = "", fields: str = "", parameters: str = "{}") ->
     """The files of such a collection, by their names."""
     return {
         "solrconfig.xml": CONFIG.replace("{processors}", processors),
-        "managed-schema.xml": SCHEMA.replace("{own}", fields + _own()),
+        "managed-own_schema.xml": SCHEMA.replace("{own}", fields + _own()),
         "params.json": parameters,
     }
 
@@ -153,7 +153,7 @@ def _admin(url: str, path: str = "cores", **params: str) -> None:
 
 def _own() -> str:
     """Our fields and their types, each name with the prefix."""
-    ours = ElementTree.parse(solr_config() / "conf" / "managed-schema.xml").getroot()
+    ours = ElementTree.parse(solr_config() / "conf" / "managed-own_schema.xml").getroot()
     elements = [*ours.iter("fieldType"), *ours.iter("field")]
     kept = [one for one in elements if one.tag == "fieldType" or one.get("name") in OWN]
     for one in kept:
@@ -238,8 +238,8 @@ def keep_names(solr: Collection, names: Names) -> None:
     """Keep names in the schema of a collection, as `init` does."""
     found = schema.read_schema(solr)
     if NOTE in found.fields:
-        schema.change(solr, {"replace-field": schema.note(names)})
+        schema.change(solr, {"replace-field": own_schema.note(names)})
     else:
-        missing = {schema.NOTE_TYPE} - found.types.keys()
-        types = [one for one in schema.own_types() if one["name"] in missing]
-        schema.change(solr, {"add-field-type": types, "add-field": [schema.note(names)]})
+        missing = {own_schema.NOTE_TYPE} - found.types.keys()
+        types = [one for one in own_schema.own_types() if one["name"] in missing]
+        schema.change(solr, {"add-field-type": types, "add-field": [own_schema.note(names)]})

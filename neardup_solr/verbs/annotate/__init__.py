@@ -37,7 +37,7 @@ from neardup_solr.solr.names import (
     require_name,
 )
 from neardup_solr.solr.query import having
-from neardup_solr.solr.schema import roots_only
+from neardup_solr.solr.unsigned import roots_only
 from neardup_solr.solr.update import Order, orders
 from neardup_solr.text import normalize
 from neardup_solr.verbs import init

@@ -29,12 +29,14 @@ from neardup_solr.errors import SettingsError, SolrAnswerError, counted
 from neardup_solr.progress import LOG, Failures, OnProgress, Progress, ignore
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings
-from neardup_solr.solr import admin, query, schema, update
+from neardup_solr.solr import admin, query, schema, update, update_chain
 from neardup_solr.solr.collection import DOCS, Collection
 from neardup_solr.solr.names import ID, SETTINGS, VERSION
-from neardup_solr.solr.responses import Refusal, Sent
-from neardup_solr.solr.schema import INTERNAL, NEST_PATH, Schema, with_text
-from neardup_solr.solr.update import Order, settle
+from neardup_solr.solr.refusals import Refusal, Sent
+from neardup_solr.solr.schema import INTERNAL, NEST_PATH, Schema
+from neardup_solr.solr.settle import settle
+from neardup_solr.solr.unsigned import with_text
+from neardup_solr.solr.update import Order
 from neardup_solr.verbs.lint import own_fields, require_safe
 from neardup_solr.verbs.losses import LossCheck
 
@@ -370,8 +372,8 @@ def make_writer(collection: Collection, ours: frozenset[str]) -> WholeWriter | N
     used = admin.used_fields(collection)
     if NEST_PATH not in fields.fields or config is None or used is None:
         return None
-    chain = set(admin.update_chain(config))
-    if not chain <= _QUIET | _FORMING or admin.may_choose_chain(collection):
+    chain = set(update_chain.list_processors(config))
+    if not chain <= _QUIET | _FORMING or update_chain.may_choose_chain(collection):
         return None
     # Of those that are not exact some are in no answer, so they are looked for here.
     inexact = (name for name in used - INTERNAL - ours if not _is_exact(name, fields))

@@ -731,9 +731,10 @@ def _read_settings(collection: Collection) -> Settings:
 
 def _read_collection(collection: Collection, work: Work, documents: Corpus) -> Input:
     """Read the documents of a collection that have a signature, which is added to `documents`."""
+    from neardup_solr.solr.faults import LOG_AGAIN
     from neardup_solr.solr.names import VERSION
-    from neardup_solr.solr.responses import LOG_AGAIN
-    from neardup_solr.solr.schema import count_unsigned, read_schema
+    from neardup_solr.solr.schema import read_schema
+    from neardup_solr.solr.unsigned import count_unsigned
 
     others = work.others if documents.sides else {}
     state, same = collection.state(), tuple(others.get(name, name) for name in work.same)

@@ -671,9 +671,9 @@ def _find_gaps(filters: Sequence[str], documents: Corpus, verified: Verified) ->
     step = "run this again"
     for side in documents.sides:
         if side.collection is not None:
-            from neardup_solr.solr import schema
+            from neardup_solr.solr import schema, unsigned
 
-            yield from schema.describe_unsigned(side.collection, side.unsigned)
+            yield from unsigned.describe_unsigned(side.collection, side.unsigned)
             if filters and not (side.documents or side.unsigned):
                 name, query = side.collection.name, " AND ".join(filters)
                 yield f"no document in {name!r} matches {query}; check the filter"
@@ -685,7 +685,7 @@ def _find_gaps(filters: Sequence[str], documents: Corpus, verified: Verified) ->
             side.collection.commit_if_allowed()
             if side.collection.state() != side.state:
                 yield schema.CHANGED
-            step = schema.remedy(side.collection, "index them again", "renews their fields")
+            step = unsigned.remedy(side.collection, "index them again", "renews their fields")
     if verified.vanished:
         yield f"documents deleted during the run: {len(verified.vanished):,}"
     if verified.stale:

@@ -42,7 +42,7 @@ from neardup_solr.settings import (
     settings_of,
 )
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.schema import remedy
+from neardup_solr.solr.unsigned import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.guess import fill_in
 from neardup_solr.text.diff import Change, Words, changes, split

@@ -22,7 +22,8 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Cache, Finder, Hits, OtherSettings
 from neardup_solr.solr.names import BANDS, ID
-from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_schema
+from neardup_solr.solr.schema import read_schema
+from neardup_solr.solr.unsigned import count_unsigned, describe_unsigned
 from neardup_solr.sources import SourceLike, reading_of
 from neardup_solr.sources.record import Record, check_keep
 from neardup_solr.verbs import search

@@ -14,8 +14,8 @@ from neardup_solr.files import check_regular
 from neardup_solr.log import open_log
 from neardup_solr.measures import measure_named, parse_equality
 from neardup_solr.progress import LOG
+from neardup_solr.solr.address import is_loopback
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.search import measure_by
 from neardup_solr.verbs.serve.filters import parse_named

@@ -25,11 +25,13 @@ from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, Document, make_refusal
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.faults import is_of_solr
 from neardup_solr.solr.finder import Cache
 from neardup_solr.solr.names import BANDS, ID, TEXT
-from neardup_solr.solr.responses import is_of_solr, largest
-from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_schema
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr.responses import largest
+from neardup_solr.solr.retry import Retry
+from neardup_solr.solr.schema import read_schema
+from neardup_solr.solr.unsigned import count_unsigned, describe_unsigned
 from neardup_solr.solr.update import orders
 from neardup_solr.sources.json import from_objects
 from neardup_solr.sources.record import Opened, Reading, Record, key

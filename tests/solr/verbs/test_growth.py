@@ -12,7 +12,7 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr import admin, schema
+from neardup_solr.solr import admin, own_schema, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.testing import fresh_core
@@ -171,8 +171,8 @@ def test_collections_prepared_before_go_on() -> None:
     """Bands that are terms stay terms, whatever init and annotate are asked for now."""
     earlier = Names(id="sku", text=("body_txt",), prefix="nd_")
     with collection() as solr:
-        types = [one for one in schema.own_types() if one["class"] != "solr.LongPointField"]
-        fields = schema.definitions(list(schema.own_fields(earlier).values()))
+        types = [one for one in own_schema.own_types() if one["class"] != "solr.LongPointField"]
+        fields = own_schema.definitions(list(own_schema.own_fields(earlier).values()))
         schema.change(filled(solr), {"add-field-type": types, "add-field": fields})
         keep_names(solr, earlier)
         named = replace(solr, names=solr.kept_names())

@@ -11,7 +11,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import CoreMissing, SettingsError
-from neardup_solr.solr import schema
+from neardup_solr.solr import own_schema, schema
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.lint import Finding, Lint, lint, require_safe
@@ -88,7 +88,7 @@ def ready(**made: str) -> Iterator[Collection]:
             {"name": "neardup_string", "class": "solr.StrField"},
             {"name": "neardup_int", "class": "solr.IntPointField"},
         ]
-        fields = schema.definitions(list(schema.own_fields(NAMES).values()))
+        fields = own_schema.definitions(list(own_schema.own_fields(NAMES).values()))
         schema.change(solr, {"add-field-type": types, "add-field": fields})
         yield solr
 

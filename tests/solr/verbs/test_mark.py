@@ -21,7 +21,8 @@ from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr import collection
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS as FIELDS
-from neardup_solr.solr.update import ROUNDS, set_fields
+from neardup_solr.solr.settle import ROUNDS
+from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs import mark as marking
 from neardup_solr.verbs.mark import Marks, mark, numbers
 from tests import ROOT

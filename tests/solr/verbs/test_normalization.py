@@ -5,7 +5,7 @@ from __future__ import annotations
 import neardup_solr as nd
 from neardup_solr.arguments import MeasureName
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.schema import UNSPACED
+from neardup_solr.solr.unsigned import UNSPACED
 from neardup_solr.text import normalize
 
 ONE = "北京大学的学生昨天下午在图书馆里讨论了新的数据库课程安排"

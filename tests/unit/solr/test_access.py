@@ -12,7 +12,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.solr import collection
-from neardup_solr.solr.credentials import Access
+from neardup_solr.solr.access import Access
 from tests.faults.scripted import Answer, answering
 
 pytestmark = pytest.mark.usefixtures("plain_environment")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from neardup_solr.errors import SolrUnreachable
+from neardup_solr.solr.cloud import Shard, SolrCluster, cluster_of, parse_cluster
 from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.credentials import Nodes, Shard, SolrCluster, cluster_of, parse_cluster
+from neardup_solr.solr.nodes import Nodes
 from neardup_solr.solr.session import open_session
 from tests.faults.scripted import Answer, answering
 

@@ -13,8 +13,9 @@ from requests import Request
 
 import neardup_solr as nd
 from neardup_solr.solr import update
+from neardup_solr.solr.access import Access
 from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.credentials import Access, find_credentials
+from neardup_solr.solr.credentials import find_credentials
 from tests.faults.scripted import Answer, answering
 
 HOST = "https://solr.example.org:8983/solr/x"

@@ -16,9 +16,10 @@ from neardup_solr.errors import (
     SolrUnauthorized,
     SolrUnreachable,
 )
-from neardup_solr.solr import session
+from neardup_solr.solr import outages
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.session import Retry, format_time
+from neardup_solr.solr.outages import format_time
+from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import Answer, answering
 
 WELL = Answer(
@@ -32,7 +33,7 @@ WAITING = "waiting up to"
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again at once whether Solr is back."""
-    monkeypatch.setattr(session, "PROBE_PAUSE", 0.001)
+    monkeypatch.setattr(outages, "PROBE_PAUSE", 0.001)
 
 
 def opened(address: str) -> Collection:

@@ -9,8 +9,9 @@ import pytest
 
 from neardup_solr.errors import CoreMissing, Passes, SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.progress import until
-from neardup_solr.solr.responses import Fault, answer_error
-from neardup_solr.solr.session import Retry, retrying
+from neardup_solr.solr.connection_faults import Fault
+from neardup_solr.solr.faults import answer_error
+from neardup_solr.solr.retry import Retry, retrying
 
 AWAY = SolrUnreachable("http://h/solr/x", "nothing is listening")
 

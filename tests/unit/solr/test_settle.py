@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from neardup_solr.errors import SolrUnreachable
-from neardup_solr.solr import update as module
-from neardup_solr.solr.update import MOST_ROUNDS, ROUNDS, settle
+from neardup_solr.solr import settle as module
+from neardup_solr.solr.settle import MOST_ROUNDS, ROUNDS, settle
 
 
 class Collection:

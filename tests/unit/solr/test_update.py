@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
+from neardup_solr.solr.javabin import _ENCODE, _list
 from neardup_solr.solr.names import Names
-from neardup_solr.solr.update import _ENCODE, Order, _list, orders
+from neardup_solr.solr.update import Order, orders
 
 ALL = Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))
 FEW = Settings(fields=frozenset({"content", "md5_hash", "content_bands"}))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
-from neardup_solr.solr.admin import Health
+from neardup_solr.solr.health import Health
 from neardup_solr.verbs.lint import Diagnosis, Sampled
 
 SETTINGS = Settings()

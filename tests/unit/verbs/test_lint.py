@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.solr.admin import handler_parameters, update_chain
-from neardup_solr.solr.credentials import SolrCluster
+from neardup_solr.solr.cloud import SolrCluster
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.schema import Field, Schema
+from neardup_solr.solr.update_chain import handler_parameters, list_processors
 from neardup_solr.verbs.lint import (
     DANGER,
     NOTE,
@@ -205,22 +205,22 @@ def test_chains_and_parameters_of_a_configuration() -> None:
     }  # fmt: skip
     assert handler_parameters(config, "/update")["defaults"] == {"update.chain": "a", "k": "own"}
     assert handler_parameters(config, "/updates")["defaults"] == {}
-    assert update_chain(config) == [
+    assert list_processors(config) == [
         "DistributedUpdateProcessorFactory", "RunUpdateProcessorFactory"
     ]  # fmt: skip
     config["requestHandler"] = {"/update": {"invariants": {"update.chain": "b"}}}
-    assert update_chain(config) == [
+    assert list_processors(config) == [
         "LogUpdateProcessorFactory", "UUIDUpdateProcessorFactory", "x",
         "DistributedUpdateProcessorFactory", "y", "RunUpdateProcessorFactory",
     ]  # fmt: skip
     config["requestHandler"] = {"/update": {"defaults": {"processor": "uuid"}}}
-    assert update_chain(config) == [
+    assert list_processors(config) == [
         "UUIDUpdateProcessorFactory", "DistributedUpdateProcessorFactory",
         "RunUpdateProcessorFactory",
     ]  # fmt: skip
-    assert update_chain({"requestHandler": config["requestHandler"]}) == [
+    assert list_processors({"requestHandler": config["requestHandler"]}) == [
         "uuid", "DistributedUpdateProcessorFactory"
     ]  # fmt: skip
     unnamed = {"updateRequestProcessorChain": [{"": [{"class": "a.B"}]}]}
-    assert update_chain(unnamed) == ["B", "DistributedUpdateProcessorFactory"]
-    assert update_chain({}) == []
+    assert list_processors(unnamed) == ["B", "DistributedUpdateProcessorFactory"]
+    assert list_processors({}) == []
