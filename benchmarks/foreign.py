@@ -32,7 +32,7 @@ import neardup_solr as nd
 from neardup_solr.solr import admin, own_schema, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
-from neardup_solr.verbs.lint import estimate_growth
+from neardup_solr.verbs.lint.growth import estimate_growth
 from tests.solr import foreign
 from tests.solr.theirs import keep_names
 

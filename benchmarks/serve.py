@@ -49,7 +49,7 @@ from neardup_solr.minhash import encode_documents
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.gate.policy import make_match
+from neardup_solr.verbs.gate.decision_rows import make_match
 from tests.services import Served, serving
 
 FIELDS = Settings(fields=choose_fields("content,content_bands,signature,md5_hash,num_words"))

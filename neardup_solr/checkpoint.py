@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shutil
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -23,33 +22,28 @@ from pathlib import Path
 from typing import Any, Final
 
 from neardup_solr.errors import JobError, RecordError
+from neardup_solr.failpoint import stop_at
 from neardup_solr.files import atomic_path, home, private, refuse_failure
+from neardup_solr.letters import (
+    LETTERS,
+    Letter,
+    append_letters,
+    change_error,
+    is_letters,
+    line_of,
+    parse_letters,
+)
 
 FORMAT: Final = 1
 CHECKPOINT: Final = "checkpoint.json"
-LETTERS: Final = "dead-letters.jsonl"
 LOCK: Final = "lock"
 _BUSY: Final = "wait until it has ended, or set `job` to a different folder"
 _ELSEWHERE: Final = "move that file elsewhere, or set `job` to a different folder"
-ANEW: Final = "leave `resume` out to start over"
-_FIELDS: Final = {"position": str, "id": str | None, "stage": str, "reason": str,
-                  "record": dict | str | None}  # fmt: skip
-_BEGIN: Final = b'{"position": '  # of every dead letter
-# Where a process ends itself so that tests can see what is left: $NEARDUP_FAILPOINT is the name of
-# such a place, as before-send, or NAME:N for the N-th time that it is reached.
-VARIABLE: Final = "NEARDUP_FAILPOINT"
-KILLED: Final = 137  # what a shell says of a process that SIGKILL ended
-_reached: Counter[str] = Counter()
-
-
-def reach(place: str) -> None:
-    """End the process at once, and clean up nothing, if the variable names this place."""
-    if (failpoint := os.environ.get(VARIABLE)) is None:
-        return
-    name, _, number = failpoint.partition(":")
-    _reached[place] += 1
-    if place == name and _reached[place] == int(number or 1):
-        os._exit(KILLED)
+_writing = partial(
+    refuse_failure,
+    next_step="set `job` to a different folder",
+    full="free some space and continue with `resume`, or set `job` to a different folder",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,22 +92,6 @@ class SavedJob:
     reached: Position
     has_ended: bool
     letters_time: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
-    """Dead letter: a record that `index` could not index.
-
-    `position`: place in the source ("ads.csv, line 7"); `id`: id, None if unreadable; `stage`:
-    "read" or "check" if neardup_solr refused it, "solr" if Solr did; `reason`: why; `record`:
-    values by column, or the line; None if too large.
-    """
-
-    position: str
-    id: str | None
-    stage: str
-    reason: str
-    record: Mapping[str, Any] | str | None
 
 
 class Job:
@@ -165,7 +143,7 @@ class Job:
             self._require_replaceable()
         self._letters = saved.reached.letters if saved else 0
         if self._letters and self._byte_at(self._letters - 1) != b"\n":
-            raise _change_error(self.letters)
+            raise change_error(self.letters)
 
     def _byte_at(self, place: int) -> bytes:
         with suppress(FileNotFoundError), open(self.letters, "rb") as file:
@@ -182,18 +160,8 @@ class Job:
             raise JobError(reason, step)
         if not changed:
             return
-        with open(self.letters, "rb") as file:
-            first = file.readline()
-        # The beginning of a dead letter may not have fitted on the disk.
-        is_torn = not first.endswith(b"\n") and (
-            first.startswith(_BEGIN) or _BEGIN.startswith(first)
-        )
-        try:
-            if first.strip() and not is_torn:
-                _parse_letter(first)
-        except ValueError:
-            reason = f"{self.letters} is not a dead-letter file"
-            raise JobError(reason, _ELSEWHERE) from None
+        if not is_letters(self.letters):
+            raise JobError(f"{self.letters} is not a dead-letter file", _ELSEWHERE)
 
     def keep(
         self,
@@ -207,16 +175,17 @@ class Job:
 
         After an interrupt it may be called again with the same: then they are not added twice.
         """
-        reach("before-dead-letters")
+        stop_at("before-dead-letters")
         length = self._letters
         if dead or (has_ended and self.letters.exists()):
-            length = self._append(dead)
-        reach("after-dead-letters")
+            with _writing(self.letters):
+                length = append_letters(self.letters, self._letters, dead)
+        stop_at("after-dead-letters")
         reached = replace(reached, letters=length)
-        reach("before-checkpoint")
+        stop_at("before-checkpoint")
         self._write(SavedJob(work=work, reached=reached, has_ended=has_ended))
         self._letters = length
-        reach("after-checkpoint")
+        stop_at("after-checkpoint")
 
     def _write(self, saved: SavedJob) -> None:
         """Write a checkpoint, with the time of the dead letters as they are now."""
@@ -234,19 +203,6 @@ class Job:
         for name in (CHECKPOINT, LETTERS):
             with _writing(self.folder / name):
                 (self.folder / name).unlink(missing_ok=True)
-
-    def _append(self, dead: Sequence[RecordError]) -> int:
-        """Append dead letters to those of the last checkpoint, and return the file's length.
-
-        What a run added after that, before it was interrupted, is cut off.
-        """
-        lines = "".join(map(line_of, dead)).encode()
-        with _writing(self.letters), open(self.letters, "ab", opener=private) as file:
-            file.truncate(self._letters)
-            file.write(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        return self._letters + len(lines)
 
 
 def read_checkpoint(folder: Path) -> SavedJob | None:
@@ -273,45 +229,23 @@ def read_checkpoint(folder: Path) -> SavedJob | None:
         raise JobError(reason, _ELSEWHERE) from None
 
 
+def read_job(folder: Path) -> SavedJob:
+    """Read the checkpoint of a job. Raises JobError if the folder has none."""
+    if (saved := read_checkpoint(folder)) is None:
+        step = "give the folder of an `index` job; a finished job without dead letters is deleted"
+        raise JobError(f"there is no job in {folder}", step)
+    return saved
+
+
 def read_letters(folder: Path) -> Iterator[Letter]:
     """Read the dead letters of a job, those after its last checkpoint left out.
 
     Raises JobError if the file cannot be understood, or has been changed before the job has ended.
     """
-    kept = read_checkpoint(folder)
-    if kept is None or not (kept.has_ended or kept.reached.letters):
-        return
-    left, path, number = kept.reached.letters, folder / LETTERS, 0
-    try:
-        with open(path, "rb") as file:
-            for line in file:
-                number += 1
-                left -= len(line)
-                if line.strip():
-                    yield _parse_letter(line)
-                if left <= 0 and not kept.has_ended:
-                    break
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError, RecursionError) as error:
-        cause = getattr(error, "msg", error)
-        reason = f"line {number} of the dead letters in {path} cannot be read ({cause})"
-        raise JobError(reason, "repair that line, or remove it") from None
-    if left and not kept.has_ended:
-        raise _change_error(path)
-
-
-def line_of(letter: Letter | RecordError) -> str:
-    """Write a dead letter as a line of JSON."""
-    content = {name: getattr(letter, name) for name in _FIELDS}
-    try:
-        return json.dumps(content, default=_as_json) + "\n"
-    except (RecursionError, ValueError):  # lists in lists, or digits, by the thousand
-        return json.dumps(content | {"record": None}) + "\n"
-
-
-def _as_json(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else str(value)
+    saved = read_checkpoint(folder)
+    if saved is not None and (saved.has_ended or saved.reached.letters):
+        length = None if saved.has_ended else saved.reached.letters
+        yield from parse_letters(folder / LETTERS, length)
 
 
 def folders_of(server: str, collection: str) -> list[Path]:
@@ -358,22 +292,6 @@ def read_mtime(path: Path) -> int:
         return 0
 
 
-def _parse_letter(line: bytes) -> Letter:
-    """Parse the line of a dead letter. Raises ValueError, as people may have edited it."""
-    content = json.loads(line)
-    if not isinstance(content, dict) or content.keys() != _FIELDS.keys():
-        raise ValueError(f"it must be an object with {', '.join(_FIELDS)}")
-    for name, kind in _FIELDS.items():
-        if not isinstance(content[name], kind):
-            raise ValueError(f"{name!r} has the type {type(content[name]).__name__}")
-    return Letter(**content)
-
-
-def _change_error(path: Path) -> JobError:
-    reason = f"the dead letters in {path} were changed before their job ended"
-    return JobError(reason, ANEW)
-
-
 def _replace(path: Path, pieces: Iterable[str]) -> None:
     """Write a file of a job as a whole, or leave it as it is."""
     with (
@@ -382,10 +300,3 @@ def _replace(path: Path, pieces: Iterable[str]) -> None:
         open(unfinished, "x", encoding="utf-8", newline="", opener=private) as file,
     ):
         file.writelines(pieces)
-
-
-_writing = partial(
-    refuse_failure,
-    next_step="set `job` to a different folder",
-    full="free some space and continue with `resume`, or set `job` to a different folder",
-)

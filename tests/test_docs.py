@@ -217,7 +217,10 @@ PROOFS: dict[str, tuple[str | Callable[[], bool], ...]] = {
     "`auto`, `aligned` and `records`": ("tests/spark/test_arguments.py::test_what_pairs_say",),
     "cannot be standard input": ("neardup duplicates - --unique clean.csv",),
     "`serve` does not": (lambda: unread("verbs/serve", "template"),),
-    "`index` does not choose": (lambda: unread("verbs/index.py", "guess"),),
+    "`index` does not choose": (
+        lambda: unread("verbs/index.py", "guess"),
+        lambda: unread("verbs/index_run.py", "guess"),
+    ),
     "`duplicates` does not commit": ("tests/solr/test_secured.py::test_a_user_who_may_only_read",),
     "versions before 8.11": ("tests/unit/verbs/test_lint.py::test_versions_that_nobody_has_tried",),
 }

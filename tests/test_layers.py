@@ -13,7 +13,8 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 ROOMS = (
     "errors", "arguments", "records", "settings", "progress",
     "text", "kernel", "minhash", "measures", "candidates", "clusters", "guard",
-    "files", "variables", "log", "hangup", "memory", "checkpoint", "answers", "demo",
+    "files", "variables", "log", "hangup", "memory", "failpoint", "letters", "checkpoint",
+    "answers", "demo",
     "solr", "embedded", "sources", "reports", "web",
     "verbs", "spark", "cli",
 )  # fmt: skip

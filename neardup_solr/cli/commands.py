@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from neardup_solr.arguments import Judgement, RowFormat
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.annotate import AnnotateSummary
+    from neardup_solr.verbs.findings import Finding
     from neardup_solr.verbs.init import Preparation
-    from neardup_solr.verbs.lint import Finding
 
 DEMO_PAIRS = 8
 MOST_PAIRS = 10  # missed and false ones each that evaluate prints
@@ -67,7 +67,7 @@ def index(parsed: options.ParsedOptions, *, max_failed: str = "0") -> int:
     from neardup_solr.checkpoint import folder_for
     from neardup_solr.solr.unsigned import describe_unspaced
     from neardup_solr.sources import shown_name
-    from neardup_solr.verbs.index import not_begun
+    from neardup_solr.verbs.index_run import not_begun
 
     try:
         # A collection that is created here has one replica of each shard.
@@ -214,7 +214,7 @@ def evaluate(
     Lists the first missed and false pairs; -o writes all of them.
     """
     from neardup_solr import reports
-    from neardup_solr.verbs.evaluate import known_pairs
+    from neardup_solr.verbs.evaluate.id_pairs import known_pairs
 
     if output is not None:
         reports.check_output(output)
@@ -708,7 +708,8 @@ def show_letters(
     With --job, Solr does not have to be running.
     """
     from neardup_solr import reports
-    from neardup_solr.checkpoint import LETTERS, folders_of
+    from neardup_solr.checkpoint import folders_of
+    from neardup_solr.letters import LETTERS
 
     as_rows = options.choose_format(format)
     if output is not None:
@@ -781,8 +782,8 @@ def _find_target(parsed: options.ParsedOptions) -> Collection:
     if parsed["job"] is None or parsed.address is not None:
         return parsed.connect()
     from neardup_solr import embedded
+    from neardup_solr.checkpoint import read_job
     from neardup_solr.verbs.connect import ADDRESS
-    from neardup_solr.verbs.dead_letters import read_job
 
     work, usual = read_job(parsed["job"]).work, os.environ.get(ADDRESS)
     address = None if usual or work.server == embedded.address() else work.server
@@ -795,7 +796,7 @@ def _find_target(parsed: options.ParsedOptions) -> Collection:
 
 def _format_letters(letters: Iterable[nd.types.Letter], format: str) -> Iterator[str]:
     """Format dead letters as lines, in JSONL as they are in their file."""
-    from neardup_solr.checkpoint import line_of
+    from neardup_solr.letters import line_of
     from neardup_solr.reports import RowTable
 
     if format == "jsonl":

@@ -20,7 +20,7 @@ from neardup_solr.cli.exit_codes import INCOMPLETE, REFUSED
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
     from neardup_solr.solr.collection import Collection
-    from neardup_solr.verbs.gate.policy import Decision
+    from neardup_solr.verbs.gate.decision import Decision
 
     Decided = Iterator[Decision | nd.RecordError]
 
@@ -49,7 +49,7 @@ def gate(
     Each document is allowed, tagged, held or rejected.
     """
     from neardup_solr import reports
-    from neardup_solr.verbs.gate import policy
+    from neardup_solr.verbs.gate import held as held_file
 
     as_rows = options.choose_format(format)
     may_hold = parsed["hold"] is not None or parsed["exact"] == "hold"
@@ -57,7 +57,7 @@ def gate(
         reason = "--index needs --held FILE if documents can be held: they would be lost otherwise"
         raise click.BadParameter(reason)
     if held is not None:
-        policy.check_held(held)
+        held_file.check_held(held)
     if output is not None:
         reports.check_output(output)
     target = parsed.connect(create=parsed["index"])
@@ -72,7 +72,7 @@ def gate(
         show.say_gaps(decisions.gaps)
         decided: Decided = decisions.with_failed()
         if held is not None:
-            decided = policy.keep_held(decided, held, *_choose_columns(source, target))
+            decided = held_file.keep_held(decided, held, *_choose_columns(source, target))
         try:
             with show.say_if_interrupted(show.UNSURE if parsed["index"] else ""):
                 _put_out(_count(decided, counts), output, as_rows)
@@ -118,14 +118,14 @@ def _choose_columns(source: nd.Source, target: Collection) -> tuple[str, tuple[s
 
 
 def _put_out(decided: Decided, output: Path | None, as_rows: str | None) -> None:
-    from neardup_solr.verbs.gate import policy
+    from neardup_solr.verbs.gate.decision_rows import format_decisions, write_decisions
 
     if output is not None:
-        policy.write_decisions(decided, output)
+        write_decisions(decided, output)
     elif as_rows is not None:
         # The first is made before, so that no header is printed before an error.
         decided = chain(list(islice(decided, 1)), decided)
-        for line in policy.format_decisions(decided, as_rows):
+        for line in format_decisions(decided, as_rows):
             show.print_rows(iter((line,)))
             sys.stdout.flush()  # whoever sent the document may wait for its decision
     else:

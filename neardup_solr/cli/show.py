@@ -20,8 +20,8 @@ from neardup_solr.variables import read_number
 if TYPE_CHECKING:
     from neardup_solr.progress import OnProgress, Progress
     from neardup_solr.records import AnyId, Cluster, Match, Pair
-    from neardup_solr.verbs.evaluate import Evaluation
-    from neardup_solr.verbs.index import IndexSummary
+    from neardup_solr.verbs.evaluate.evaluation import Evaluation
+    from neardup_solr.verbs.index_run import IndexSummary
     from neardup_solr.verbs.report import Report
 
 MOST_ERRORS = 20  # of a run, each a line

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from neardup_solr.arguments import TableOrJson
     from neardup_solr.minhash.plans import Tuning
     from neardup_solr.text.diff import Words
-    from neardup_solr.verbs.explain import Explanation, Facts, Subject
+    from neardup_solr.verbs.explain.explanation import Explanation
+    from neardup_solr.verbs.explain.facts import Facts
+    from neardup_solr.verbs.explain.subject import Subject
     from neardup_solr.verbs.tune import Training
 
 
@@ -216,7 +218,7 @@ def explain(parsed: options.ParsedOptions, *, format: TableOrJson = "table") -> 
         progress = watching["on_progress"]
         explanation = nd.explain(**parsed | {"source": place, "on_progress": progress})
     if format == "json":
-        from neardup_solr.verbs.explain import make_record
+        from neardup_solr.verbs.explain.explanation import make_record
 
         show.print_rows(_format_json(make_record(explanation)))
     else:
@@ -229,7 +231,7 @@ def _print(explanation: Explanation) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from neardup_solr.verbs import explain
+    from neardup_solr.verbs.explain import tables
 
     console, facts = Console(markup=False, highlight=False), explanation.facts
 
@@ -245,10 +247,10 @@ def _print(explanation: Explanation) -> None:
     say((f"{ids}: ", "bold"), (title, style))
     if explanation.verdict == "found":
         way = next(each for each in facts.ways if each.name == explanation.way)
-        why = f"they share {explain.describe_shared(facts, way)}, within the limits"
+        why = f"they share {tables.describe_shared(facts, way)}, within the limits"
         if facts.by == "all" and way.name == "duplicates":
             why = "with so few documents it compares every pair, and this pair is within the limits"
-        say(f"{explain.describe_way(way.name)} finds them: {why}.", indent=2)
+        say(f"{tables.describe_way(way.name)} finds them: {why}.", indent=2)
     for reason in explanation.reasons:
         say(printable(reason), indent=2)
     texts = [] if facts.rows[0].field else [_show_beginning(each) for each in facts.both]
@@ -257,7 +259,7 @@ def _print(explanation: Explanation) -> None:
     for text in texts:
         say()
         say(*text)
-    for rows in explain.list_tables(facts):
+    for rows in tables.list_tables(facts):
         say()
         if rows[0][0] == "field":
             show.print_table({head: {"overflow": "fold"} for head in rows[0]}, rows[1:])

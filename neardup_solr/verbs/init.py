@@ -16,8 +16,11 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
 from neardup_solr.solr.query import having
 from neardup_solr.solr.schema import Schema
-from neardup_solr.verbs import lint
-from neardup_solr.verbs.lint import chosen, clash, require_texts
+from neardup_solr.verbs.field_names import choose_names, clash
+from neardup_solr.verbs.findings import Finding
+from neardup_solr.verbs.lint import lint
+from neardup_solr.verbs.lint.growth import Growth, estimate_growth
+from neardup_solr.verbs.text_fields import require_texts
 
 ATTEMPTS = 3  # if somebody else changes the schema at the same time
 
@@ -40,8 +43,8 @@ class Preparation:
     xml: str = ""
     beside: tuple[str, ...] = ()
     is_created: bool = False
-    growth: lint.Growth | None = None
-    dangers: tuple[lint.Finding, ...] = ()
+    growth: Growth | None = None
+    dangers: tuple[Finding, ...] = ()
 
 
 @checked
@@ -72,7 +75,7 @@ def init(
     reason = "`remove` removes all neardup fields"
     is_plain = prefix is None and not texts
     require(is_plain or not remove, reason, "omit `text` and `prefix`")
-    chosen(PLAIN, "", text=texts, prefix=prefix)  # refuses impossible names
+    choose_names(PLAIN, "", text=texts, prefix=prefix)  # refuses impossible names
     if remove:
         done = _remove(collection, dry_run=dry_run)
     elif admin.exists(collection):
@@ -138,8 +141,8 @@ def _add(
     planned = Preparation(
         names=names,
         fields=added,
-        growth=lint.estimate_growth(replace(collection, names=names)) if added else None,
-        dangers=lint.lint(collection, text=text, prefix=prefix).dangers if commands else (),
+        growth=estimate_growth(replace(collection, names=names)) if added else None,
+        dangers=lint(collection, text=text, prefix=prefix).dangers if commands else (),
         is_done=not commands,
         is_mutable=schema.is_mutable(collection),
         xml=own_schema.xml(commands),
@@ -206,7 +209,7 @@ def _names(
         reason = f"the collection {collection.name!r} has no unique key"
         raise SettingsError(reason, "add one to its schema, and index the documents again")
     kept = collection.kept_names()
-    names = chosen(kept, existing.key, text=text, prefix=prefix)
+    names = choose_names(kept, existing.key, text=text, prefix=prefix)
     if NOTE in existing.fields and names.prefix != kept.prefix:
         reason = f"the neardup fields already exist, with the prefix {kept.prefix!r}"
         raise SettingsError(reason, f"remove them first: neardup init {collection.place} --remove")

@@ -42,7 +42,7 @@ from neardup_solr.sources import SourceLike, reading_of
 from neardup_solr.sources.guess import fill_in
 from neardup_solr.verbs.duplicates import compare, plan
 from neardup_solr.verbs.duplicates.read import Work, read_documents
-from neardup_solr.verbs.evaluate import id_pairs, known_pairs
+from neardup_solr.verbs.evaluate.id_pairs import id_pairs, known_pairs
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.read import Compared

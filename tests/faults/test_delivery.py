@@ -14,12 +14,12 @@ from typing import Any, Final
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import KILLED, read_checkpoint, read_letters
+from neardup_solr.checkpoint import read_checkpoint, read_letters
+from neardup_solr.failpoint import KILLED
 from neardup_solr.settings import Settings
 from neardup_solr.solr import outages, settle
 from neardup_solr.solr.retry import Retry
-from neardup_solr.verbs import index
-from neardup_solr.verbs.index import Delivery, Stretch
+from neardup_solr.verbs.delivery import LOST, Delivery, Stretch
 from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
 from tests.faults.tiers import FAILPOINTS, sized
 
@@ -105,7 +105,7 @@ def test_what_is_lost_each_time_is_a_dead_letter(place: Place, tmp_path: Path) -
     assert (done.read, done.indexed, done.failed) == (7, 6, 1)
     assert done.resent == settle.ROUNDS
     (letter,) = read_letters(tmp_path / "job")
-    assert (letter.id, letter.stage, letter.reason) == ("d4", "solr", index.LOST)
+    assert (letter.id, letter.stage, letter.reason) == ("d4", "solr", LOST)
     assert letter.record == {"id": "d4", "text": "text of 4"}
     assert set(place.texts()) == {f"d{n}" for n in range(7)} - {"d4"}
 
@@ -116,7 +116,7 @@ def test_what_is_lost_each_time_is_given_up_though_solr_is_busy(place: Place) ->
     for nth in range(1, 600, 2):
         place.model.plan("add", nth, Busy(retry_after=None))
     done = place.index(documents(2))
-    assert (done.indexed, [one.reason for one in done.errors]) == (1, [index.LOST])
+    assert (done.indexed, [one.reason for one in done.errors]) == (1, [LOST])
     assert done.resent < 300  # so many it would be if only the plans had come to an end
 
 
@@ -388,7 +388,7 @@ def test_a_session_that_saw_a_full_disk_sends_no_update(place: Place) -> None:
 KILLED_AT = """
 import os, sys
 import neardup_solr as nd
-from neardup_solr.checkpoint import VARIABLE
+from neardup_solr.failpoint import VARIABLE
 
 address, name, *places = sys.argv[1:]
 nd.index([], nd.connect(address, collection=name))  # imports what the children need

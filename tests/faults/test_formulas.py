@@ -15,7 +15,8 @@ import neardup_solr as nd
 from neardup_solr import reports
 from neardup_solr.records import Match
 from neardup_solr.sources import read_pairs
-from neardup_solr.verbs.gate.policy import Decision, format_decisions
+from neardup_solr.verbs.gate.decision import Decision
+from neardup_solr.verbs.gate.decision_rows import format_decisions
 from tests.faults.conftest import RecordRow
 
 SIGNS = "=+-@"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.checkpoint import KILLED, VARIABLE
+from neardup_solr.failpoint import KILLED, VARIABLE
 from tests.faults.history import checkpointed
 from tests.faults.loops import BATCH, kill_client, kill_server
 from tests.faults.place import Places

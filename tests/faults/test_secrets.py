@@ -18,8 +18,8 @@ from urllib.parse import quote
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import KILLED
 from neardup_solr.cli import main
+from neardup_solr.failpoint import KILLED
 from neardup_solr.minhash import sign
 from neardup_solr.solr import retry
 from tests.command import NEARDUP, neardup

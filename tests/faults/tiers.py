@@ -10,7 +10,7 @@ import os
 from typing import TypeVar
 
 VARIABLE = "NEARDUP_FAULTS"
-# The places at which `neardup_solr.checkpoint.reach` may end a process.
+# The places at which `neardup_solr.failpoint.stop_at` may end a process.
 FAILPOINTS = (
     "before-send", "after-send", "before-commit", "after-commit", "before-dead-letters",
     "after-dead-letters", "before-checkpoint", "after-checkpoint",

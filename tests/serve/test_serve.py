@@ -30,7 +30,8 @@ from neardup_solr.solr import finder
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Cache
 from neardup_solr.solr.names import PLAIN, Names
-from neardup_solr.verbs.gate.policy import Policy, make_match
+from neardup_solr.verbs.gate.decision_rows import make_match
+from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.serve import service as serve_service
 from neardup_solr.verbs.serve.service import Service
 from tests import ROOT

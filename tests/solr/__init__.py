@@ -6,7 +6,7 @@ import pytest
 
 from neardup_solr.embedded.jars import layout
 from neardup_solr.solr.admin import version_numbers
-from neardup_solr.verbs.lint import TESTED
+from neardup_solr.verbs.solr_versions import TESTED
 
 VERSION = version_numbers(layout().version)
 takes_json_updates = pytest.mark.skipif(

@@ -34,7 +34,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.unsigned import UNSPACED
 from neardup_solr.testing import fresh_core
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.lint import TESTED
+from neardup_solr.verbs.solr_versions import TESTED
 from tests.solr import TOLD, VERSION, foreign
 
 TIMEOUT = 60

@@ -15,8 +15,9 @@ from neardup_solr.solr.names import Names
 from neardup_solr.solr.responses import answer
 from neardup_solr.verbs.annotate import annotate
 from neardup_solr.verbs.connect import connect
+from neardup_solr.verbs.doctor import doctor
 from neardup_solr.verbs.init import init
-from neardup_solr.verbs.lint import doctor, lint
+from neardup_solr.verbs.lint import lint
 from neardup_solr.verbs.search import search
 from tests.solr.foreign import CONFIG, KEY, LOG, MANAGED, SCHEMA
 

@@ -16,20 +16,18 @@ import pytest
 
 from neardup_solr.checkpoint import (
     CHECKPOINT,
-    LETTERS,
     LOCK,
     Job,
     JobSpec,
-    Letter,
     Position,
     all_jobs,
     folder_for,
     folders_of,
-    line_of,
     read_checkpoint,
     read_letters,
 )
 from neardup_solr.errors import JobError, RecordError, SourceError
+from neardup_solr.letters import LETTERS, Letter, line_of
 
 SERVER = "http://127.0.0.1:8983/solr"
 WORK = JobSpec(
@@ -84,7 +82,7 @@ def test_what_is_kept_is_on_the_disk_before_the_checkpoint(
 ) -> None:
     """Dead letters first, each file with an fsync: a machine that goes down has both or neither."""
     happened: list[str] = []
-    monkeypatch.setattr("neardup_solr.checkpoint.reach", happened.append)
+    monkeypatch.setattr("neardup_solr.checkpoint.stop_at", happened.append)
     monkeypatch.setattr(os, "fsync", lambda _: happened.append("fsync"))
     with Job(tmp_path / "a" / "new" / "job") as job:
         assert mode(job.folder) == 0o700

@@ -42,17 +42,12 @@ from neardup_solr.solr.update import Order, orders
 from neardup_solr.text import normalize
 from neardup_solr.verbs import init
 from neardup_solr.verbs.annotate.rewrite import Follower, RateLimit, Rewrite, Row, pages
+from neardup_solr.verbs.field_names import choose_names, own_fields
 from neardup_solr.verbs.index import index
-from neardup_solr.verbs.lint import (
-    NATIVE,
-    chosen,
-    own_fields,
-    require_other,
-    require_safe,
-    require_texts,
-)
 from neardup_solr.verbs.losses import LossCheck
+from neardup_solr.verbs.safety import NATIVE, require_other, require_safe
 from neardup_solr.verbs.search import normal_forms, sample_texts
+from neardup_solr.verbs.text_fields import require_texts
 
 MD5 = "md5_hash"
 READ = (TEXT, MD5, SETTINGS, VERSION)
@@ -164,8 +159,10 @@ def _rename_fields(
     """Give a collection other names of fields. In place they have to be those that it keeps."""
     if not (text or prefix is not None):
         return collection
-    chosen(collection.names, "", text=text, prefix=prefix)  # refused before any request
-    names = chosen(collection.names, schema.read_schema(collection).key, text=text, prefix=prefix)
+    choose_names(collection.names, "", text=text, prefix=prefix)  # refused before any request
+    names = choose_names(
+        collection.names, schema.read_schema(collection).key, text=text, prefix=prefix
+    )
     if in_place and names != collection.names:
         reason = f"{collection.name!r} was not prepared with these field names"
         command = f"neardup init {collection.place}{names.options(collection.names)}"

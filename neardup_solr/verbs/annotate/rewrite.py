@@ -37,8 +37,9 @@ from neardup_solr.solr.schema import INTERNAL, NEST_PATH, Schema
 from neardup_solr.solr.settle import settle
 from neardup_solr.solr.unsigned import with_text
 from neardup_solr.solr.update import Order
-from neardup_solr.verbs.lint import own_fields, require_safe
+from neardup_solr.verbs.field_names import own_fields
 from neardup_solr.verbs.losses import LossCheck
+from neardup_solr.verbs.safety import require_safe
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.mark import Marks

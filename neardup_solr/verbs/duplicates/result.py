@@ -77,7 +77,9 @@ if TYPE_CHECKING:
     from neardup_solr.measures import Frequencies
     from neardup_solr.measures.fields import Evidence, Weights
     from neardup_solr.verbs.duplicates.remember import Changes
-    from neardup_solr.verbs.evaluate import AnswerSheet, KnownPairs, Sweep
+    from neardup_solr.verbs.evaluate.id_pairs import KnownPairs
+    from neardup_solr.verbs.evaluate.sample import AnswerSheet
+    from neardup_solr.verbs.evaluate.sweep import Sweep
 
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once
@@ -396,7 +398,7 @@ class Duplicates:
 
         Raises ArgumentError and SourceError as `evaluate` does.
         """
-        from neardup_solr.verbs.evaluate import sweep
+        from neardup_solr.verbs.evaluate.sweep import sweep
 
         return sweep(self, known, self.min_similarity, in_order=self.against)
 
@@ -409,7 +411,7 @@ class Duplicates:
 
         Raises ArgumentError if there is no pair, or `size` is below 1.
         """
-        from neardup_solr.verbs.evaluate import AnswerSheet, draw
+        from neardup_solr.verbs.evaluate.sample import AnswerSheet, draw
 
         arguments.require_positive(size=size)
         arguments.require_choice("per", per, get_args(Per))

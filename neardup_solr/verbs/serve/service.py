@@ -35,10 +35,13 @@ from neardup_solr.solr.unsigned import count_unsigned, describe_unsigned
 from neardup_solr.solr.update import orders
 from neardup_solr.sources.json import from_objects
 from neardup_solr.sources.record import Opened, Reading, Record, key
-from neardup_solr.verbs.explain import explain, make_record
-from neardup_solr.verbs.gate import Gate, make_answers, make_finder
-from neardup_solr.verbs.gate.matcher import GateAnswers
-from neardup_solr.verbs.gate.policy import FAILED, Decision, Policy, make_match
+from neardup_solr.verbs.explain import explain
+from neardup_solr.verbs.explain.explanation import make_record
+from neardup_solr.verbs.gate.answers import GateAnswers, make_answers
+from neardup_solr.verbs.gate.decider import Decider, make_finder
+from neardup_solr.verbs.gate.decision import Decision
+from neardup_solr.verbs.gate.decision_rows import FAILED, make_match
+from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.search import search
 from neardup_solr.verbs.serve.filters import (
     has_local_params,
@@ -114,11 +117,11 @@ class Service:
         if self._answers is not None and not self._answers.exists():
             LOG.warning("%s: the file is missing, so no answers apply", self._answers)
 
-    def _open_gate(self, collection: Collection) -> Gate:
+    def _open_gate(self, collection: Collection) -> Decider:
         """Prepare what all requests share, and check that the collection has what is compared."""
         finder = make_finder(collection, self.policy, self.fq, index=False)
         finder.cache = Cache()
-        return Gate(finder=finder, policy=self.policy)
+        return Decider(finder=finder, policy=self.policy)
 
     @property
     def description(self) -> str:

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import LETTERS, Job, SavedJob, read_checkpoint, read_letters
+from neardup_solr.checkpoint import Job, SavedJob, read_checkpoint, read_letters
+from neardup_solr.letters import LETTERS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from tests.command import NEARDUP, neardup

@@ -7,7 +7,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
-from neardup_solr.verbs.lint import Finding
+from neardup_solr.verbs.findings import Finding
 
 COUNT = 30
 

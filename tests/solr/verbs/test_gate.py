@@ -17,7 +17,7 @@ from neardup_solr.solr import finder as together
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.session import CheckedSession
-from neardup_solr.verbs.gate import policy
+from neardup_solr.verbs.gate import templates
 from neardup_solr.verbs.gate.policy import Policy
 from tests.conftest import Cores
 from tests.copies import edited_copies
@@ -550,7 +550,7 @@ def test_copies_of_different_texts_are_no_template(
     solr: Collection, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is rejected for the text that it was made of, after many groups, too."""
-    monkeypatch.setattr(policy, "MOST_GROUPS", 100)
+    monkeypatch.setattr(templates, "MOST_GROUPS", 100)
     count = 120
     texts = [" ".join(f"{word}{n}" for word in FOX.split()) for n in range(count)]
     coming = [document(f"{n}", text) for n, text in enumerate(texts)]

@@ -11,7 +11,7 @@ from neardup_solr.arguments import By
 from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs import index as indexing
+from neardup_solr.verbs import index_run
 
 TEXTS = {
     "1": "the quick brown fox jumps over the lazy dog",
@@ -59,12 +59,12 @@ def test_batches_are_as_large_as_asked(solr: Collection, monkeypatch: pytest.Mon
     monkeypatch.setattr(Collection, "take", take)
     documents = [Document(id=str(n), text=f"text number {n:04}") for n in range(10)]
     for characters, batch, expected in (
-        (indexing.BATCH_CHARACTERS, 4, [4, 4, 2]),
+        (index_run.BATCH_CHARACTERS, 4, [4, 4, 2]),
         (3 * 16, 500, [3, 3, 3, 1]),
-        (indexing.BATCH_CHARACTERS, 500, [10]),
+        (index_run.BATCH_CHARACTERS, 500, [10]),
     ):
         sizes.clear()
-        monkeypatch.setattr(indexing, "BATCH_CHARACTERS", characters)
+        monkeypatch.setattr(index_run, "BATCH_CHARACTERS", characters)
         nd.index(documents, solr, batch=batch)
         assert sorted(sizes, reverse=True) == expected
 

@@ -16,13 +16,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import (
-    CHECKPOINT,
-    KILLED,
-    VARIABLE,
-    read_checkpoint,
-    read_letters,
-)
+from neardup_solr.checkpoint import CHECKPOINT, read_checkpoint, read_letters
+from neardup_solr.failpoint import KILLED, VARIABLE
 from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
@@ -281,7 +276,7 @@ def test_standard_input_cannot_go_on(solr: Collection, tmp_path: Path) -> None:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a busy machine verify what was sent before an interrupt, however long that takes."""
-    monkeypatch.setattr("neardup_solr.verbs.index.HURRY_SECONDS", 60.0)
+    monkeypatch.setattr("neardup_solr.verbs.delivery.HURRY_SECONDS", 60.0)
 
 
 @pytest.mark.usefixtures("patient")

@@ -8,7 +8,8 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.records import Duplicate
-from neardup_solr.verbs.evaluate import JudgedPairs, draw, precision_of
+from neardup_solr.verbs.evaluate.precision import JudgedPairs, precision_of
+from neardup_solr.verbs.evaluate.sample import draw
 
 TEXTS = [
     f"the quick brown fox number {number} jumps over the lazy dog {tail}"

@@ -16,7 +16,7 @@ from neardup_solr.errors import ArgumentError, JobError, RecordError
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading, identity
 from neardup_solr.sources.record import AGAIN, Record
-from neardup_solr.verbs.dead_letters import GONE, NO_HEADER, LetterReader
+from neardup_solr.verbs.retry import GONE, NO_HEADER, LetterReader
 
 
 def work_on(source: str, reading: Reading, identity: str | None = None) -> JobSpec:

@@ -14,7 +14,7 @@ from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr.health import Health
-from neardup_solr.verbs.lint import Diagnosis, Sampled
+from neardup_solr.verbs.doctor import Diagnosis, Sampled
 
 SETTINGS = Settings()
 NO_MD5 = Settings(fields=frozenset(DEFAULT_FIELDS) - {"md5_hash"})

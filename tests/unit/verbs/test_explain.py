@@ -28,13 +28,10 @@ from neardup_solr.settings import Settings
 from neardup_solr.sources import read_pairs
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
-from neardup_solr.verbs.explain import (
-    Explanation,
-    Facts,
-    _count_shared_words,
-    explain_facts,
-    make_subject,
-)
+from neardup_solr.verbs.explain.documents import estimate_shared_words
+from neardup_solr.verbs.explain.explanation import Explanation, explain_facts
+from neardup_solr.verbs.explain.facts import Facts
+from neardup_solr.verbs.explain.subject import make_subject
 
 SETTINGS = Settings()
 WORDS = [f"{head}{tail}" for head in ("mill", "lane", "boat", "lamp") for tail in "abcdefghij"]
@@ -463,7 +460,7 @@ def test_a_part_is_found_by_containment(
 def test_words_of_a_sample_are_estimated() -> None:
     """Of a collection the first documents tell, about, how many have a word."""
     forms = [normalize(each.text) for each in MANY[:1_000]]
-    counts = _count_shared_words("corner ritz 7s", "corner ritz 7s", forms, 10_000)
+    counts = estimate_shared_words("corner ritz 7s", "corner ritz 7s", forms, 10_000)
     assert counts["ritz"] == 2
     assert abs(counts["corner"] - 10_000) < 100
     assert 150 < counts["7s"] < 250 + 10

@@ -11,15 +11,11 @@ from neardup_solr.solr.cloud import SolrCluster
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.schema import Field, Schema
 from neardup_solr.solr.update_chain import handler_parameters, list_processors
-from neardup_solr.verbs.lint import (
-    DANGER,
-    NOTE,
-    WARNING,
-    CollectionFacts,
-    findings,
-    is_untried,
-    text_field,
-)
+from neardup_solr.verbs.findings import DANGER, NOTE, WARNING
+from neardup_solr.verbs.lint.facts import CollectionFacts
+from neardup_solr.verbs.lint.rules import findings
+from neardup_solr.verbs.solr_versions import is_untried
+from neardup_solr.verbs.text_fields import suggest_text_fields
 
 
 def made(name: str, **changes: Any) -> Field:
@@ -176,10 +172,10 @@ def test_fields_that_may_hold_the_text_are_named() -> None:
         made("count", kind="IntPointField"), made("md5_hash", kind="StrField"),
     )  # fmt: skip
     ours = {"md5_hash": made("md5_hash", kind="StrField")}
-    assert text_field(fields, ours).endswith("that contains text: b_text or a_string")
-    assert text_field(schema(), {}).endswith("that contains text")
+    assert suggest_text_fields(fields, ours).endswith("that contains text: b_text or a_string")
+    assert suggest_text_fields(schema(), {}).endswith("that contains text")
     dynamic = schema(dynamic=[made("*_txt", kind="TextField")])
-    assert text_field(dynamic, {}, {"body_txt"}).endswith("that contains text: body_txt")
+    assert suggest_text_fields(dynamic, {}, {"body_txt"}).endswith("that contains text: body_txt")
 
 
 def test_no_command_names_a_text_field_that_is_none() -> None:

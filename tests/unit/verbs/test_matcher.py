@@ -12,18 +12,18 @@ from neardup_solr.minhash.signature import make_band_keys
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.verbs.batch import SignedBatch
-from neardup_solr.verbs.gate import matcher
-from neardup_solr.verbs.gate.matcher import BandIndex
+from neardup_solr.verbs.gate import band_index, matcher
+from neardup_solr.verbs.gate.band_index import BandIndex
 
 BANDS = 3
 rows = st.lists(st.integers(0, 4), min_size=BANDS, max_size=BANDS)
 batches = st.lists(st.lists(rows, min_size=1, max_size=6), max_size=12)
 
 
-def keys(batch: list[list[int]]) -> matcher.Keys:
+def keys(batch: list[list[int]]) -> band_index.Keys:
     """The keys of documents whose bands hash to these small numbers."""
     hashed = np.array(batch, dtype=np.uint64).reshape(-1, BANDS) << np.uint64(16)
-    return matcher.term_keys(hashed)
+    return band_index.term_keys(hashed)
 
 
 def shared(one: list[int], other: list[int]) -> int:
@@ -72,7 +72,7 @@ def test_keys_are_those_that_are_indexed(count: int) -> None:
     signature = np.random.default_rng(1).integers(2**32, size=count, dtype=np.uint32)
     hashed = hash_bands(signature[None, :], count, 1)
     expected = list(make_band_keys(signature, settings))
-    assert matcher.term_keys(hashed)[0].tolist() == [int(term, 16) for term in expected]
+    assert band_index.term_keys(hashed)[0].tolist() == [int(term, 16) for term in expected]
 
 
 def test_runs_stay_few() -> None:

@@ -1,0 +1,81 @@
+"""Facts about a pair of records, compared by fields or a model as `duplicates` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from neardup_solr import sources
+from neardup_solr.arguments import PairMeasure
+from neardup_solr.memory import Spill
+from neardup_solr.records import Document
+from neardup_solr.solr.collection import Collection
+from neardup_solr.verbs.duplicates import compare, read
+
+if TYPE_CHECKING:
+    pass
+
+from neardup_solr.verbs.explain.documents import estimate_shared_words, read_settings, read_stored
+from neardup_solr.verbs.explain.facts import Facts
+from neardup_solr.verbs.explain.subject import Subject, make_subject
+
+
+def compare_fields(work: read.Work, ids: Sequence[str]) -> Facts:
+    """Compare all candidates by their fields, and the records of these ids in detail."""
+    source, subjects = work.sides[0], list[Subject]()
+    if isinstance(source, Collection):
+        subjects = read_stored(source, ids, read_settings(source, None))
+    with Spill() as spill:
+        documents = read.read_documents(work, spill)
+        rows = [_find_row(work, documents, id) for id in ids]
+        for id, row in zip(ids, rows[len(subjects) :], strict=False):
+            document = Document(id=id, text=documents.texts([row])[0] or "")
+            subjects.append(make_subject(document, documents.settings))
+        comparison = compare.Comparison.of(work, documents)
+        by = work.choose_way(comparison.distinct, documents.fits)
+        candidates = compare.find_candidates(
+            work, documents, by, comparison.copies, comparison.columns
+        ).pairs
+        limits = work.limits
+        if work.model is None:
+            comparison.verify(candidates)  # which teaches the weights
+        else:
+            limits = replace(limits, min_similarity=comparison.comparer.least)
+        matcher, pair = comparison.matcher, np.array([sorted(rows)], dtype=np.uint32)
+        assert matcher is not None
+        first, second = subjects
+        forms = documents.forms()
+        one, other = (forms[row] for row in rows)
+        return Facts(
+            first=first,
+            second=second,
+            settings=documents.settings,
+            limits=limits,
+            frequencies=matcher.frequencies,
+            measure=cast(PairMeasure, work.measure.name),
+            shared_words=estimate_shared_words(one, other, forms, len(forms)),
+            by=by,
+            evidence=tuple(matcher.explain(pair)[0]),
+            kinds=work.kinds,
+            records=[documents.record(row, [*work.kinds]) for row in rows],
+            candidates=len(candidates),
+            equality=work.equality,
+            documents=len(documents),
+            is_stored=isinstance(source, Collection),
+            probability=float(matcher.match(pair)[0]),
+        )
+
+
+def _find_row(work: read.Work, documents: read.Corpus, id: str) -> int:
+    """Find the row of an id, the last one if several records have it."""
+    (side,) = documents.sides
+    ids = list(map(str, side.ids.take(range(len(side.ids)))))
+    if id in ids:
+        return ids.index(id)
+    if rows := [row for row, name in enumerate(ids) if name.startswith(f"{id}@row")]:
+        return rows[-1]
+    refused = {error.id: error for error in side.failures.first}
+    raise sources.lacking(work.sides[0], id, refused, "record with words")

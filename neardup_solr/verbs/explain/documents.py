@@ -1,0 +1,99 @@
+"""Read the two documents of a pair, and the texts beside them that tell common words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from neardup_solr import measures, sources
+from neardup_solr.arguments import MeasureName
+from neardup_solr.candidates.by_term import count_shared_words
+from neardup_solr.errors import DocumentNotFound
+from neardup_solr.records import Document
+from neardup_solr.settings import WORD_CAP, Settings, refuse_settings, require_indexed
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.unsigned import remedy
+from neardup_solr.sources import Reading
+from neardup_solr.text.normalize import normalize
+from neardup_solr.text.numbers import show_word
+from neardup_solr.verbs import search
+
+if TYPE_CHECKING:
+    pass
+
+from neardup_solr.verbs.explain.subject import STORED, Subject, make_subject
+
+
+def read_settings(collection: Collection, given: Settings | Mapping[str, Any] | None) -> Settings:
+    """Read the settings of a collection, which has texts and is given no others."""
+    refuse_settings(given, "omit `settings`, or name the original file as `source`")
+    used = collection.needed_settings()
+    require_indexed(["content"], used.fields, "explain the pair from its original `source`")
+    return used
+
+
+def read_stored(collection: Collection, ids: Sequence[str], settings: Settings) -> list[Subject]:
+    """Read the documents as they are in a collection."""
+    kept = [name for name in STORED if name in settings.fields]
+    rows = {row["id"]: row for row in collection.stored(ids, ["content", *kept])}
+    again = remedy(collection, "index it again", "writes them")
+    subjects = []
+    for id in ids:
+        if id not in rows:
+            raise DocumentNotFound(collection.url, id)
+        stored = {name: rows[id].get(name, "") for name in kept}
+        document = Document(id=id, text=rows[id].get("content", ""))
+        subjects.append(replace(make_subject(document, settings, stored=stored), remedy=again))
+    return subjects
+
+
+def read_source(
+    source: Any, ids: Sequence[str], reading: Reading, measure: MeasureName
+) -> tuple[dict[str, Document], list[str], list[int], list[int]]:
+    """Read the documents of these ids, texts, all lengths, and the numbers of words of some texts.
+
+    The texts are the first ones, and all that the measure, or what is chosen instead, may need.
+    """
+    sample: list[str] = []
+    lengths: list[int] = []
+    words: list[int] = []
+    step = 1  # between texts whose words are counted, so that these come from all parts
+
+    def look(number: int, document: Document) -> None:
+        nonlocal words, step
+        lengths.append(len(document.text))
+        is_needed = measure in ("aligned", "records") or (
+            measure == measures.AUTO and lengths[-1] < search.SAMPLED
+        )
+        if is_needed or len(sample) < search.SAMPLE:
+            sample.append(document.text[: search.SAMPLED])
+        if measure == measures.AUTO and number % step == 0:
+            words.append(len(normalize(document.text).split()))
+            if len(words) == 2 * search.SAMPLE:
+                words, step = words[1::2], 2 * step
+
+    documents, refused = sources.find(source, ids, reading=reading, on_document=look)
+    for id in ids:
+        if id not in documents:
+            raise sources.lacking(source, id, refused)
+    return documents, sample, lengths, words
+
+
+def estimate_shared_words(
+    one: str, other: str, forms: Sequence[str], documents: int
+) -> dict[str, int]:
+    """Count the documents that have each word by which `duplicates` would pair two, rarest first.
+
+    If there are more documents than `forms`, that number is an estimate.
+    """
+    share = max(documents / max(len(forms), 1), 1.0)  # documents may have gone meanwhile
+    cap = max(2, round(WORD_CAP / share))
+    counts = count_shared_words(one, other, forms, cap=cap)
+    if share > 1:  # two documents have each word, and of the others as many as the sample says
+        counts = {
+            word: 2 + round(max(counts.get(word, 0) - 2, 0) * share)
+            for word in {*count_shared_words(one, other, [one, other], cap=cap), *counts}
+        }
+    counts = {" ".join(map(show_word, words.split())): count for words, count in counts.items()}
+    return dict(sorted(counts.items(), key=lambda each: (each[1], each[0])))

@@ -1,0 +1,333 @@
+"""A run of `index`: its batches, counts and checkpoints, and how it goes on with a job."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from neardup_solr import errors, progress, sources
+from neardup_solr.checkpoint import Job, JobSpec, Position, SavedJob, read_checkpoint
+from neardup_solr.errors import JobError, RecordError
+from neardup_solr.letters import ANEW
+from neardup_solr.measures import choose_measure
+from neardup_solr.minhash import sign
+from neardup_solr.progress import LOG, Failures
+from neardup_solr.records import Document
+from neardup_solr.settings import (
+    ANNOTATED,
+    DEFAULT_SETTINGS,
+    FIRST_TEXTS,
+    LONG_TEXT,
+    Settings,
+    fit_shingles,
+    settings_of,
+)
+from neardup_solr.solr import admin
+from neardup_solr.solr.cloud import require_single
+from neardup_solr.solr.collection import Collection
+from neardup_solr.sources import DIGEST, Reading, SourceLike, bytes_of, identity
+from neardup_solr.sources.record import Record, came_before
+from neardup_solr.verbs.delivery import Delivery, Stretch
+
+LAST_IDS = 20  # of a stretch, to see later that the collection still has them
+BATCH_CHARACTERS = 4 * 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexSummary:
+    """Counts of an `index` run, including those of the run that it resumed.
+
+    `collection`: name of the collection; `documents`: documents now in it; `read`: records read,
+    the sum of the next three; `indexed`: records indexed; `repeated`: records left out because
+    their id is repeated; `failed`: records that could not be indexed; `errors`: their first 1,000
+    errors; `words`: words of all records; `settings`: settings used; `resumed`: records done before
+    this run resumed; `resent`: documents sent again because Solr lost them.
+    """
+
+    collection: str
+    documents: int
+    read: int
+    indexed: int
+    repeated: int
+    failed: int
+    errors: tuple[RecordError, ...]
+    words: int
+    settings: Settings
+    seconds: float
+    resumed: int = 0
+    resent: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class IndexRun:
+    """The counts of an indexing run, the batches that it makes of its source, its checkpoints.
+
+    It begins where an earlier run has ended, and has `reached` its last checkpoint. `again` counts
+    records whose id came in an earlier batch, `refused` those that Solr refused, by their ids: such
+    a record has failed, and no other record of its id is left out for it.
+    """
+
+    source: SourceLike
+    reading: Reading
+    collection: Collection
+    batch: int
+    failures: Failures
+    progress: progress.SourceProgress
+    job: Job | None = None
+    work: JobSpec = field(init=False)
+    batches: Iterator[Stretch] = field(init=False)
+    has_begun: bool = False
+    begin: Position = field(default_factory=Position)
+    reached: Position = field(default_factory=Position)
+    started: float = field(default_factory=time.monotonic)
+    read: int = 0
+    sent: int = 0
+    repeated: int = 0
+    seen: set[str] = field(default_factory=set)
+    again: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def open_job(self, job: Job, *, resume: bool) -> None:
+        """Go on from the checkpoint of a job, or begin anew."""
+        self.job, self.work = job, _describe(self.source, self.collection, self.reading)
+        saved = read_checkpoint(job.folder)
+        if saved and resume and not saved.has_ended:
+            self.begin = self.reached = begin = saved.reached
+            _require_resumable(saved, self.work, self.collection)
+            self.repeated, self.failures.count = begin.repeated, begin.failed
+            self.sent = begin.read - begin.repeated - begin.failed
+        else:
+            _require_own(job.folder, saved, self.work)
+            saved = None
+        job.begin(saved)
+
+    def choose_settings(
+        self, settings: Settings | Mapping[str, Any] | None, min_replicas: int
+    ) -> Settings:
+        """Choose the settings, of a new collection by the first texts, which are read ahead.
+
+        A collection that is missing is to be created with enough replicas.
+        """
+        usual = self.collection.names.usual_settings
+
+        def choose() -> Settings:
+            settings_of(settings, usual)  # raises before anything is read
+            return _choose_by_texts(settings, usual, self._read_ahead())
+
+        try:
+            return self.collection.choose_settings(settings, choose)
+        except errors.CoreMissing as error:
+            if min_replicas > 1:
+                if not admin.is_cloud(self.collection):
+                    require_single(min_replicas=min_replicas)
+                error.next_step += f" --replicas {min_replicas}"
+            raise
+
+    def _read_ahead(self) -> list[str]:
+        """Read the first texts. An error ends the batches after those before it, which are sent."""
+        # A stream may be slow, so its first batch decides.
+        most = FIRST_TEXTS if self.progress.rows or self.progress.size else 1
+        first, texts, characters = list[Stretch](), list[str](), 0
+
+        def fail(error: BaseException) -> Iterator[Stretch]:
+            raise error
+            yield
+
+        try:
+            for batch in self.batches:
+                first.append(batch)
+                texts += [document.text for document in batch.documents.values()]
+                characters += batch.characters
+                if len(texts) >= most or characters >= BATCH_CHARACTERS:
+                    break
+        except BaseException as error:  # an interrupt, too
+            self.batches = fail(error)
+        self.batches = chain(first, self.batches)
+        return texts
+
+    def make_batches(self, records: Iterable[Record]) -> Iterator[Stretch]:
+        """Put usable documents into batches, after those of an earlier run."""
+        batch, seal = Stretch(), blake2b(digest_size=DIGEST)
+        for record in records:
+            self.read += 1
+            if self.job is not None:
+                seal.update(bytes_of(record))
+            if self.read > self.begin.read:
+                self._put(batch, record)
+                size = max(len(batch.documents), len(batch.dead))
+                if size >= self.batch or batch.characters >= BATCH_CHARACTERS:
+                    yield self._end_batch(batch, seal.hexdigest())
+                    batch = Stretch()
+                continue
+            if isinstance(record, Document):
+                self.seen.add(record.id)
+            if self.read == self.begin.read and seal.hexdigest() != self.begin.seal:
+                raise _change_error(self.work)
+        if self.read < self.begin.read:
+            raise _change_error(self.work)
+        if batch.documents or self.read > self.reached.read:
+            yield self._end_batch(batch, seal.hexdigest())
+
+    def _end_batch(self, batch: Stretch, seal: str) -> Stretch:
+        """End a batch with what was counted up to it."""
+        batch.end = Position(read=self.read, repeated=self.repeated, seal=seal)
+        return batch
+
+    def _put(self, batch: Stretch, record: Record) -> None:
+        """Add a record to a batch, unless another record of its id counts."""
+        is_repeat = isinstance(record, Document) and record.id in self.seen
+        if isinstance(record, Document) and is_repeat and self.reading.on_repeat == "fail":
+            record = came_before(record, self.reading.as_record(record))
+        if isinstance(record, RecordError):
+            batch.dead.append(record)
+            self.failures.add(record)
+            return
+        self.repeated += is_repeat
+        if is_repeat and self.reading.on_repeat == "first":
+            return
+        if is_repeat and record.id not in batch.documents:
+            self.again[record.id] += 1
+            batch.repeats = True
+        self.seen.add(record.id)
+        batch.documents[record.id] = record
+        batch.characters += len(record.text)
+
+    def acknowledge(self, documents: int) -> None:
+        """Count documents that Solr took, and report how far the run is."""
+        self.sent += documents
+        self.progress.report(self.read, self.sent)
+
+    def keep_checkpoint(self, stretch: Stretch) -> None:
+        """Keep a checkpoint, and count what is done, unless the stretch is counted already."""
+        done = self.reached
+        if stretch.end.read <= done.read:
+            return
+        from_solr = [error for error in stretch.dead if error.stage == "solr"]
+        refused = self.refused + Counter(error.id for error in from_solr if error.id is not None)
+        reached = replace(
+            stretch.end,
+            repeated=stretch.end.repeated - (self.again & refused).total(),
+            failed=done.failed + len(stretch.dead),
+            words=done.words + stretch.words,
+            last=tuple(stretch.documents)[-LAST_IDS:] or done.last,
+        )
+        if self.job is not None:
+            self.job.keep(self.work, reached, stretch.dead)
+        self.reached, self.refused = reached, refused
+        for error in from_solr:  # the others were reported when they were read
+            self.failures.add(error)
+
+    def summary(self, delivery: Delivery) -> IndexSummary:
+        """Count what came of the whole run."""
+        failed = self.failures.count
+        repeated = self.repeated - (self.again & self.refused).total()
+        return IndexSummary(
+            collection=self.collection.name,
+            documents=self.collection.count(),
+            read=self.read,
+            indexed=self.read - repeated - failed,
+            repeated=repeated,
+            failed=failed,
+            errors=tuple(self.failures.first),
+            words=self.reached.words,
+            settings=delivery.settings,
+            seconds=time.monotonic() - self.started,
+            resumed=self.begin.read,
+            resent=delivery.resent,
+        )
+
+    def end(self) -> None:
+        """Forget the job, unless it has dead letters."""
+        if self.job is not None and self.reached.failed:
+            self.job.keep(self.work, self.reached, (), has_ended=True)
+        elif self.job is not None:
+            self.job.end()
+
+    @contextmanager
+    def notes_on_errors(self) -> Iterator[None]:
+        """Note in an error how to go on: after the last checkpoint, or anew without any.
+
+        An error that the same command would meet again before it has begun gets no note.
+        """
+        try:
+            yield
+        except (errors.NeardupError, KeyboardInterrupt) as error:
+            is_of_server = isinstance(error, errors.SolrError | errors.ServerError)
+            may_pass = isinstance(error, errors.ServerError) or getattr(error, "may_pass", False)
+            has_job = self.job is not None and not isinstance(error, JobError)
+            if has_job and (self.has_begun or may_pass):
+                if self.reached.read:
+                    done = f"The first {self.reached.read:,} records of {self.work.source} are done"
+                    anew = "it cannot be read a second time: running the command again starts over"
+                    how = "`resume` continues after them" if self.work.identity else anew
+                    error.add_note(f"{done}: {how}.")
+                elif is_of_server or (self.sent and isinstance(error, errors.NeardupError)):
+                    error.add_note(not_begun(self.work.source))
+            raise
+
+
+def _choose_by_texts(
+    settings: Settings | Mapping[str, Any] | None, usual: Settings, texts: Sequence[str]
+) -> Settings:
+    """Choose the measure by the texts, and leave shingles out, with a line, if they are long."""
+    wanted = settings_of(settings, usual)
+    lengths = [len(form.split()) for form in sign.normal_forms(texts, wanted.normalization)]
+    words = sorted(lengths)[len(lengths) // 2] if lengths else 0
+    measure = choose_measure(wanted, lengths)[0]
+    names_fields = isinstance(settings, Settings) or "fields" in (settings or ())
+    if words > LONG_TEXT and usual == DEFAULT_SETTINGS and not names_fields:
+        left_out = "word shingles and signature terms are left out (`fields`=all keeps them)"
+        LOG.warning("bands suffice for texts of about %d words: %s", words, left_out)
+        usual = ANNOTATED
+    usual = fit_shingles(settings, usual, map(len, texts))
+    return usual if measure == "words" else replace(usual, measure=measure)
+
+
+def _describe(source: SourceLike, collection: Collection, reading: Reading) -> JobSpec:
+    paths = sources.paths_of(source)
+    return JobSpec(
+        source=f"a {type(source).__name__}" if paths is None else sources.shown_name(paths),
+        identity=identity(source, reading),
+        reading=asdict(reading) | {"text": list(reading.text), "keep": list(reading.keep)},
+        server=collection.base,
+        collection=collection.name,
+    )
+
+
+def _require_resumable(kept: SavedJob, work: JobSpec, collection: Collection) -> None:
+    """Refuse to resume if the source or the collection is no longer the same, by JobError."""
+    if work.identity is None:
+        raise JobError(f"{work.source} cannot be read a second time", ANEW)
+    if kept.work.identity != work.identity:
+        raise _change_error(work)
+    last, places = kept.reached.last, [(job.server, job.collection) for job in (kept.work, work)]
+    if places[0] != places[1] or (last and collection.count(ids=last) < len(last)):
+        reason = f"{work.collection!r} is not the job's collection, or lacks some of its documents"
+        raise JobError(reason, ANEW)
+
+
+def _require_own(folder: Path, saved: SavedJob | None, work: JobSpec) -> None:
+    """Refuse to write over the dead letters of other work, by JobError."""
+    if saved is None or not saved.reached.letters:
+        return
+    source, collection = saved.work.source, saved.work.collection
+    if (source, collection) != (work.source, work.collection):
+        reason = f"{folder} contains the dead letters of {source} for the collection {collection!r}"
+        raise JobError(reason, "index them first, or name a different folder with `job`")
+
+
+def _change_error(work: JobSpec) -> JobError:
+    reason = "has changed since it was partly indexed, or is now being read with different settings"
+    return JobError(f"{work.source} {reason}", ANEW)
+
+
+def not_begun(source: object) -> str:
+    """Say that Solr stayed away before the first checkpoint."""
+    return f"No record of {source} is confirmed as stored: running the command again starts over."
