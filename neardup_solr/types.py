@@ -20,7 +20,7 @@ _MODULES = {
     "verbs.tune": "Training",
     "verbs.doctor": "Diagnosis",
     "verbs.explain.explanation": "Explanation",
-    "verbs.gate.decision": "Decisions",
+    "verbs.gate.decisions": "Decisions",
     "verbs.index_run": "IndexSummary",
     "verbs.init": "Preparation",
     "verbs.lint": "Lint",

@@ -18,7 +18,7 @@ from neardup_solr.verbs.annotate import StripSummary as StripSummary
 from neardup_solr.verbs.doctor import Diagnosis as Diagnosis
 from neardup_solr.verbs.duplicates.read import Compared as Compared
 from neardup_solr.verbs.explain.explanation import Explanation as Explanation
-from neardup_solr.verbs.gate.decision import Decisions as Decisions
+from neardup_solr.verbs.gate.decisions import Decisions as Decisions
 from neardup_solr.verbs.index_run import IndexSummary as IndexSummary
 from neardup_solr.verbs.init import Preparation as Preparation
 from neardup_solr.verbs.lint import Lint as Lint

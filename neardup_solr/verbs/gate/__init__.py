@@ -7,23 +7,21 @@ from pathlib import Path
 
 from neardup_solr import arguments, sources
 from neardup_solr.answers import read_answers
-from neardup_solr.arguments import Action, MeasureName, OneOrMore, checked, listed, require
-from neardup_solr.measures import measure_named, parse_equality
+from neardup_solr.arguments import Action, MeasureName, OneOrMore, checked, listed
+from neardup_solr.measures import measure_named
 from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike, reading_of
-from neardup_solr.sources.record import check_keep
 from neardup_solr.verbs import search
 from neardup_solr.verbs.columns_to_keep import ColumnsToKeep
 from neardup_solr.verbs.delivery import Delivery
 from neardup_solr.verbs.gate.answers import make_answers
 from neardup_solr.verbs.gate.decider import Decider, make_finder
-from neardup_solr.verbs.gate.decision import Decisions
-from neardup_solr.verbs.gate.policy import TAG_FIELD, Policy
+from neardup_solr.verbs.gate.decisions import Decisions
+from neardup_solr.verbs.gate.policy import TAG_FIELD
+from neardup_solr.verbs.gate.request import GateRequest
 from neardup_solr.verbs.gate.run import GateRun
 from neardup_solr.verbs.gate.templates import Templates
-
-MOST_AT_ONCE = 1_000  # documents of a query
 
 
 @checked
@@ -70,27 +68,32 @@ def gate(
     Raises SettingsError if the collection lacks a required field, SourceError if the source cannot
     be read, SolrError if Solr does not answer; earlier decisions stay valid.
     """
-    if index:
-        check_keep(listed(keep or ()))
-    policy = Policy(
-        tag=tag, hold=hold, reject=reject, exact=exact, max_distance=max_distance,
-        measure=measure, equality=parse_equality(equal),
-    )  # fmt: skip
-    fits = 1 <= batch <= MOST_AT_ONCE
-    require(fits, f"`batch` cannot be {batch}", f"give 1 to {MOST_AT_ONCE:,}")
-    arguments.require_positive(most=most)
-    chosen = measure_named(search.measure_by(collection, measure, model, max_distance))
-    policy = replace(policy, measure=chosen)
-    judged = None if answers is None else read_answers(answers)
-    columns = keep
-    if chosen.fields:
-        columns = tuple(dict.fromkeys([*listed(keep or ()), *chosen.fields]))
+    return open_gate(GateRequest(
+        source, collection, tag=tag, hold=hold, reject=reject, exact=exact, yes=yes,
+        measure=measure, model=model, max_distance=max_distance, equal=equal, fq=fq, index=index,
+        batch=batch, most=most, answers=answers, patience=patience, keep=keep, on_error=on_error,
+        on_progress=on_progress,
+    ))  # fmt: skip
+
+
+def open_gate(request: GateRequest) -> Decisions:
+    """Prepare the decisions about a source, which are made when they are read."""
+    request.check()
+    collection, policy = request.collection, request.policy
+    measure = measure_named(
+        search.measure_by(collection, request.measure, request.model, request.max_distance)
+    )
+    policy = replace(policy, measure=measure)
+    answers = None if request.answers is None else read_answers(request.answers)
+    columns = request.keep
+    if measure.fields:
+        columns = tuple(dict.fromkeys([*listed(columns or ()), *measure.fields]))
     texts = collection.names.columns
-    source, reading = reading_of(source, "refuse", text=texts, keep=columns, at_once=True)
-    failures = Failures(on_error)
-    progress = sources.make_progress("deciding", source, on_progress or ignore)
+    source, reading = reading_of(request.source, "refuse", text=texts, keep=columns, at_once=True)
+    progress = sources.make_progress("deciding", source, request.on_progress or ignore)
     records = sources.records(source, reading=reading, on_progress=progress.count_bytes)
-    finder = make_finder(collection, policy, listed(fq), index=index, may_be_known=True)
+    index = request.index
+    finder = make_finder(collection, policy, listed(request.fq), index=index, may_be_known=True)
     delivery = guard = None
     if index:
         collection.require_placed()
@@ -100,14 +103,21 @@ def gate(
             as_record=reading.as_record,
         )
         guard = ColumnsToKeep(collection, {TAG_FIELD}) if columns is None else None
-    gate_answers = None if judged is None else make_answers(collection, judged)
-    gate = Decider(finder=finder, policy=policy, most=most, answers=gate_answers, is_indexing=index)
+    decider = Decider(
+        finder=finder,
+        policy=policy,
+        most=request.most,
+        answers=None if answers is None else make_answers(collection, answers),
+        is_indexing=index,
+    )
     run = GateRun(
-        gate=gate, batch=batch, failures=failures, progress=progress, delivery=delivery,
-        columns=guard, patience=arguments.in_seconds(patience, "patience"),
-        templates=None if yes else Templates(reject),
-    )  # fmt: skip
-    return Decisions(
-        run.decide(records), failures, run.find_gaps, run.count_answers, lambda: run.repeated,
-        index, source,
-    )  # fmt: skip
+        decider=decider,
+        batch=request.batch,
+        failures=Failures(request.on_error),
+        progress=progress,
+        delivery=delivery,
+        columns=guard,
+        patience=arguments.in_seconds(request.patience, "patience"),
+        templates=None if request.yes else Templates(request.reject),
+    )
+    return Decisions(run.decide(records), run, source, _warns=index)

@@ -36,7 +36,7 @@ class GateRun:
     be of `templates` is held. Of the admitted documents, the id of `repeated` came before.
     """
 
-    gate: Decider
+    decider: Decider
     batch: int
     failures: Failures
     progress: SourceProgress
@@ -50,17 +50,17 @@ class GateRun:
     @property
     def collection(self) -> Collection:
         """The collection that documents come into."""
-        return self.gate.finder.collection
+        return self.decider.finder.collection
 
     def find_gaps(self) -> list[str]:
         """Say how many documents of the collection have no signature."""
-        filters = self.gate.finder.filters
+        filters = self.decider.finder.filters
         count = count_unsigned(self.collection, read_schema(self.collection), filters)
         return describe_unsigned(self.collection, count)
 
     def count_answers(self) -> Answered | None:
         """Count the answers about documents that have come, None without answers."""
-        return None if self.gate.answers is None else self.gate.answers.count()
+        return None if self.decider.answers is None else self.decider.answers.count()
 
     def decide(self, records: Iterable[Record]) -> Generator[Decision | RecordError, None, None]:
         """Decide about documents, batch by batch. Other records stay in their places."""
@@ -124,20 +124,20 @@ class GateRun:
 
         What Solr refuses is rejected, and then keeps no others out.
         """
-        batch, hits = self.gate.find(documents)
-        matched = self.gate.match(batch, hits, admitted)
+        batch, hits = self.decider.find(documents)
+        matched = self.decider.match(batch, hits, admitted)
         versions: Mapping[str, int] = NOTHING
         if self.delivery is not None:
             versions = self.collection.versions(sorted({each.id for each in documents}))
         fixed: dict[int, Decision] = {}
         while True:
-            decisions = self.gate.decide(batch, matched, admitted, fixed, versions)
+            decisions = self.decider.decide(batch, matched, admitted, fixed, versions)
             rows = [row for row, decision in enumerate(decisions) if decision.is_admitted]
             refused = self._send({row: decisions[row] for row in rows if row not in fixed})
             if not refused:
                 break
             fixed |= {row: decisions[row] for row in rows} | refused
-        admitted.add(batch, rows, matched.hashes, self.gate.policy.equality)
+        admitted.add(batch, rows, matched.hashes, self.decider.policy.equality)
         self.repeated = len(admitted.ids) - len(admitted.latest)
         if self.templates is None:
             return decisions
