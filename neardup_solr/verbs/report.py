@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -74,6 +74,50 @@ class Report(reports.Table):
         pair_rows(self.pairs).write(Path(path))
 
 
+@dataclass(frozen=True)
+class ReportRequest:
+    """The arguments of `report`."""
+
+    collection: Collection
+    _: KW_ONLY
+    from_id: str | None = None
+    to_id: str | None = None
+    query: str | None = None
+    later_only: bool = False
+    by: By | None = None
+    candidates: int = 100
+    fq: OneOrMore = ()
+    same: OneOrMore = ()
+    equal: OneOrMore = ()
+    measure: MeasureName = "auto"
+    model: str | Path | None = None
+    max_distance: int | None = None
+    min_similarity: float | None = None
+    answers: str | Path | None = None
+    patience: float | str = "5m"
+    on_progress: OnProgress | None = None
+
+    @property
+    def criteria(self) -> search.Criteria:
+        """How near-duplicates are searched for. Raises ArgumentError if a value is not possible."""
+        return search.Criteria(
+            by=self.by,
+            candidates=self.candidates,
+            fq=listed(self.fq),
+            same=listed(self.same),
+            equality=parse_equality(self.equal),
+            measure=self.measure,
+            limits=Limits(max_distance=self.max_distance, min_similarity=self.min_similarity),
+        )
+
+    def check(self) -> None:
+        """Refuse values that are not possible, before Solr is asked. Raises ArgumentError."""
+        first, last = self.from_id, self.to_id
+        is_range = first is None or last is None or natural(first) <= natural(last)
+        require(is_range, f"`from_id` {first!r} comes after `to_id` {last!r}", "swap them")
+        _ = self.criteria
+
+
 @checked
 def report(
     collection: Collection,
@@ -107,27 +151,30 @@ def report(
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks a
     required field or has no documents, SolrError if Solr does not answer.
     """
-    is_range = from_id is None or to_id is None or natural(from_id) <= natural(to_id)
-    require(is_range, f"`from_id` {from_id!r} comes after `to_id` {to_id!r}", "swap them")
-    criteria = search.Criteria(
-        by=by,
-        candidates=candidates,
-        fq=listed(fq),
-        same=listed(same),
-        equality=parse_equality(equal),
-        measure=measure,
-        limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
-    )
-    with waiting([collection], patience):
-        chosen = search.measure_by(collection, measure, model, max_distance)
-        criteria = replace(criteria, measure=chosen)
-        judged = None if answers is None else read_answers(answers)
-        on_progress = on_progress or ignore
+    return make_report(ReportRequest(
+        collection, from_id=from_id, to_id=to_id, query=query, later_only=later_only, by=by,
+        candidates=candidates, fq=fq, same=same, equal=equal, measure=measure, model=model,
+        max_distance=max_distance, min_similarity=min_similarity, answers=answers,
+        patience=patience, on_progress=on_progress,
+    ))  # fmt: skip
+
+
+def make_report(request: ReportRequest) -> Report:
+    """Find the pairs of all documents of a request, page by page, and obey the answers."""
+    request.check()
+    collection, criteria = request.collection, request.criteria
+    with waiting([collection], request.patience):
+        measure = search.measure_by(
+            collection, request.measure, request.model, request.max_distance
+        )
+        criteria = replace(criteria, measure=measure)
+        answers = None if request.answers is None else read_answers(request.answers)
+        on_progress = request.on_progress or ignore
         settings, criteria = search.searchable(collection, criteria)
         gaps = describe_unsigned(collection)
         state = collection.state()
-        ids = _choose_ids(collection, from_id, to_id, query)
-        work = make_work(collection, settings, criteria, later_only=later_only)
+        ids = _choose_ids(request)
+        work = make_work(collection, settings, criteria, later_only=request.later_only)
         step = PAGE if work.is_together else PAGE // 10
         pages = [ids[at : at + step] for at in range(0, len(ids), step)]
         pairs: list[Pair] = []
@@ -144,16 +191,16 @@ def report(
         if criteria.equality:
             pairs = _keep_equal(collection, pairs, criteria.equality)
         answered = None
-        if judged is not None:
+        if answers is not None:
             from neardup_solr.verbs.answer import obey_answers
 
-            comparer = work.finder.comparer
             pairs, answered = obey_answers(
-                collection, judged, pairs, comparer, criteria.fq, {*ids}, later_only=later_only
-            )
+                collection, answers, pairs, work.finder.comparer, criteria.fq, {*ids},
+                later_only=request.later_only,
+            )  # fmt: skip
         return Report(
             pairs=once(pairs), documents=done, cut=cut, gaps=tuple(gaps), answered=answered,
-            candidates=candidates, enough=work.finder.widest,
+            candidates=request.candidates, enough=work.finder.widest,
         )  # fmt: skip
 
 
@@ -245,15 +292,14 @@ def make_work(
     return _Neighbours(finder, criteria, is_together, later_only)
 
 
-def _choose_ids(
-    collection: Collection, first: str | None, last: str | None, query: str | None
-) -> list[str]:
-    filters = [] if query is None else [query]
-    low = None if first is None else natural(first)
-    high = None if last is None else natural(last)
+def _choose_ids(request: ReportRequest) -> list[str]:
+    """List the ids of the documents of a report, in natural order."""
+    filters = [] if request.query is None else [request.query]
+    low = None if request.from_id is None else natural(request.from_id)
+    high = None if request.to_id is None else natural(request.to_id)
     ids = (
         id
-        for id in collection.ids(filters)
+        for id in request.collection.ids(filters)
         if (low is None or natural(id) >= low) and (high is None or natural(id) <= high)
     )
     return sorted(ids, key=natural)
