@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup_solr.kernel import inner
-from neardup_solr.text.normalize import CONTEXT, DROPPED, MARK, SPACE, UNSPACED
+from neardup_solr.text.characters import CONTEXT, DROPPED, MARK, SPACE, UNSPACED
 from neardup_solr.text.shingles import SPARE
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64

@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from neardup_solr.progress import LOG
-from neardup_solr.text import normalize
+from neardup_solr.text import characters
 
 SOURCES = Path(__file__).parent
-CONSTANTS = Path(normalize.__file__)
+CONSTANTS = Path(characters.__file__)
 COMPILERS = ("numba", "llvmlite")
 TRIED = (0, 62), (0, 68)  # releases of numba, the first and the last
 # What a wheel carries is compiled for this, which most processors since 2013 have.

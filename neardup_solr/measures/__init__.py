@@ -34,7 +34,7 @@ from neardup_solr.errors import ArgumentError
 from neardup_solr.progress import run_aside, thread_pool
 from neardup_solr.records import NO_DISTANCE, Entry, Hit, Match, as_text, natural
 from neardup_solr.settings import LONG_TEXT, NORMALIZATION, Settings
-from neardup_solr.text.normalize import unspaced
+from neardup_solr.text.characters import unspaced
 from neardup_solr.text.numbers import NAME, join_numbers, list_numbers
 from neardup_solr.text.symbols import list_symbols
 

@@ -24,7 +24,7 @@ from rapidfuzz.distance import OSA
 from neardup_solr.measures import Frequencies, Pairs
 from neardup_solr.measures.aligned import INITIAL, compare_records, word_similarity
 from neardup_solr.measures.columns import FieldColumn, Marks, Numbers
-from neardup_solr.text.normalize import is_unspaced
+from neardup_solr.text.characters import is_unspaced
 
 SPREAD = 1 / 8  # of pairs of records, at most, that are equal in a part of a name
 WORDS = 2  # of a part of a name, at most, by the median

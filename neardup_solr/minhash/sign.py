@@ -34,7 +34,7 @@ from neardup_solr.kernel import shingle_hashes as kernel
 from neardup_solr.progress import thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
-from neardup_solr.text.normalize import KEPT, SPACE, UNASSIGNED, table
+from neardup_solr.text.characters import KEPT, SPACE, UNASSIGNED, table
 from neardup_solr.text.shingles import SPARE, Packed, join_packed, pack, shingles, stem_words
 
 Signature = NDArray[np.uint32]

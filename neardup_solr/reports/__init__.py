@@ -24,7 +24,7 @@ from neardup_solr.files import PathError, atomic_output, check_place, write_line
 from neardup_solr.progress import LOG
 from neardup_solr.sources.lines import DECOMPRESSORS, csv_line, suffix_of
 from neardup_solr.sources.record import NEEDS_FORMATS, SourceTable, matches, plain
-from neardup_solr.text.normalize import to_csv, to_tsv
+from neardup_solr.text.escape import to_csv, to_tsv
 
 if TYPE_CHECKING:
     import pandas as pd

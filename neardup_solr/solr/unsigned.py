@@ -9,7 +9,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS
 from neardup_solr.solr.query import having
 from neardup_solr.solr.schema import NEST_PATH, Schema, read_schema
-from neardup_solr.text.normalize import is_unspaced
+from neardup_solr.text.characters import is_unspaced
 
 SAMPLE = 100  # documents whose texts are looked at
 UNSPACED = (

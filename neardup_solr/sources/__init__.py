@@ -53,8 +53,8 @@ from neardup_solr.sources.record import Opened, Piece, Record, SourceTable, Unus
 from neardup_solr.sources.record import Reading as Reading
 from neardup_solr.sources.record import one_by_one as one_by_one
 from neardup_solr.sources.record import reading_of as reading_of
+from neardup_solr.text.escape import from_csv, from_tsv
 from neardup_solr.text.json_keys import has_key_twice
-from neardup_solr.text.normalize import from_csv, from_tsv
 from neardup_solr.text.shingles import size_of
 
 # What is read first, to see whether the source is of that format at all.

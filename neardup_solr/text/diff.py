@@ -9,7 +9,8 @@ from itertools import groupby
 
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.text.normalize import is_mark, pieces_of, unspaced, words_of
+from neardup_solr.text.characters import is_mark, unspaced
+from neardup_solr.text.normalize import pieces_of, words_of
 
 _REMEMBERED = 1 << 16  # texts repeat their words
 _LONG = 64  # characters; longer tokens are hardly repeated

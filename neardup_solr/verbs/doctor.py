@@ -20,7 +20,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.health import Health, is_replaying, read_health
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
 from neardup_solr.solr.query import having
-from neardup_solr.text.normalize import is_unspaced
+from neardup_solr.text.characters import is_unspaced
 from neardup_solr.verbs.findings import DANGER, NOTE, WARNING, Finding, by_level, select
 from neardup_solr.verbs.solr_versions import check_versions
 

@@ -183,7 +183,7 @@ class Duplicates:
         return f"<Duplicates: {pairs} in {clusters} among {documents} ({how})>"
 
     def _repr_html_(self) -> str:
-        from neardup_solr.text.normalize import make_html_table
+        from neardup_solr.reports.html_table import make_html_table
 
         clusters = records.largest(self.clusters, MOST_SHOWN)
         heads = ("documents", "similarity", "keep", "near it")
@@ -194,7 +194,7 @@ class Duplicates:
         return f"<p>{escape(repr(self)[1:-1])}</p>{table}{note}{chosen}"
 
     def _show_cluster(self, cluster: Cluster) -> list[object]:
-        from neardup_solr.text.normalize import Markup
+        from neardup_solr.reports.html_table import Markup
 
         kept, *others = map(self._show_member, cluster.members[: MOST_SHOWN + 1])
         more = ["…"] if len(cluster.members) > MOST_SHOWN + 1 else []

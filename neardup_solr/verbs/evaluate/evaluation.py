@@ -10,8 +10,8 @@ from neardup_solr.arguments import checked
 from neardup_solr.errors import counted
 from neardup_solr.reports import RowTable
 from neardup_solr.reports.html import show_invisibles
+from neardup_solr.reports.html_table import Markup, make_html_table
 from neardup_solr.sources import PAIR
-from neardup_solr.text.normalize import Markup, make_html_table
 from neardup_solr.verbs.evaluate.id_pairs import IdPair
 from neardup_solr.verbs.evaluate.precision import Share
 

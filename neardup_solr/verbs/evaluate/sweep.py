@@ -12,7 +12,7 @@ from neardup_solr import reports
 from neardup_solr.errors import counted
 from neardup_solr.measures import floor
 from neardup_solr.reports import Columns
-from neardup_solr.text.normalize import make_html_table
+from neardup_solr.reports.html_table import make_html_table
 from neardup_solr.verbs.evaluate import evaluate
 from neardup_solr.verbs.evaluate.evaluation import divide, say_closed
 from neardup_solr.verbs.evaluate.id_pairs import (

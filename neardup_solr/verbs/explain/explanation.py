@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.reports.html import show_invisibles
+from neardup_solr.reports.html_table import Markup, make_html_table
 from neardup_solr.text.diff import Change
-from neardup_solr.text.normalize import Markup, make_html_table
 
 if TYPE_CHECKING:
     pass

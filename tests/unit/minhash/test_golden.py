@@ -14,7 +14,7 @@ import pytest
 from neardup_solr.minhash import encode_documents, make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import FAMILIES, KINDS, Settings, choose_fields
-from neardup_solr.text import normalize
+from neardup_solr.text.characters import table
 from tests.unit.minhash.test_encode import as_fields
 
 GOLDEN = Path(__file__).with_name("golden.jsonl")
@@ -98,7 +98,7 @@ def test_the_character_table_never_changes() -> None:
     """The table of normalization 1 is the one that was frozen."""
     import hashlib
 
-    known = normalize.table(1)
+    known = table(1)
     digest = hashlib.sha256(
         np.asarray(known.becomes).astype("<i2").tobytes()
         + known.classes

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.text.normalize import from_csv, from_tsv, to_csv, to_tsv
+from neardup_solr.text.escape import from_csv, from_tsv, to_csv, to_tsv
 
 # Texts of little else than what counts: signs, what is passed over, separators, marks.
 ODD = st.text(alphabet="=+-@\uff1d'\"\\,;|\t\n\r \u200b\xa0ab1", max_size=12)
