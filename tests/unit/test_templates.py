@@ -9,7 +9,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.clusters import find_common
-from neardup_solr.guard import Template, choose_doubtful, find_template
+from neardup_solr.guard.template import Template, choose_doubtful, find_template
 
 TEXT = (
     "the ferry to the northern island leaves the old pier at nine every morning but on Sundays and"

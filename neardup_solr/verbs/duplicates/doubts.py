@@ -17,19 +17,16 @@ from neardup_solr.clusters import remove_across, remove_within
 from neardup_solr.guard import (
     ENDS,
     LINKED,
-    SEVERAL,
     SHARE,
     UNRELATED,
     Far,
     Linked,
-    Template,
     are_alike,
-    choose_doubtful,
     describe_far,
-    find_families,
-    find_template,
     list_far,
 )
+from neardup_solr.guard.families import find_families
+from neardup_solr.guard.template import SEVERAL, Template, choose_doubtful, find_template
 from neardup_solr.measures import Pairs, find_pairs, floor, take_evenly
 from neardup_solr.records import AnyId, Cluster, key_of, largest
 from neardup_solr.verbs.duplicates.group import Compare, Graph, Grouped, RowNumbers

@@ -14,7 +14,8 @@ from neardup_solr import clusters, records
 from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
 from neardup_solr.clusters import LENGTH, NO_PAIRS, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
-from neardup_solr.guard import FEWEST_RARE, RARE, SHARE, compute_differing
+from neardup_solr.guard import FEWEST_RARE, RARE, SHARE
+from neardup_solr.guard.template import compute_differing
 from neardup_solr.measures import Distances, Pairs, find_pairs, floor, number_pairs
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.progress import gc_disabled

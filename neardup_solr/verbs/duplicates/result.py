@@ -36,7 +36,6 @@ from neardup_solr.errors import (
 from neardup_solr.files import PathError, check_apart, check_place, write_lines
 from neardup_solr.guard import (
     EQUAL,
-    FEWEST,
     LOOK,
     NUMERIC,
     NUMERIC_OF_RECORDS,
@@ -44,11 +43,11 @@ from neardup_solr.guard import (
     SYMBOLIC,
     Far,
     Linked,
-    Template,
     are_many,
     describe_far,
     list_far,
 )
+from neardup_solr.guard.template import FEWEST, Template
 from neardup_solr.measures import NUMBERS, SYMBOLS
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Member, Removed

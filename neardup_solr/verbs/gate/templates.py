@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from neardup_solr.errors import counted
-from neardup_solr.guard import SEVERAL, Template, are_unlike, find_template
+from neardup_solr.guard import are_unlike
+from neardup_solr.guard.template import SEVERAL, Template, find_template
 from neardup_solr.measures import floor
 from neardup_solr.progress import LOG
 from neardup_solr.text.normalize import md5, normalize
