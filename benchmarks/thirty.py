@@ -26,7 +26,7 @@ from lib import results
 from lib.kinds import Table, compute_figures, read_tables
 
 import neardup_solr as nd
-from neardup_solr.answers import AnswerFile
+from neardup_solr.answers.answer_file import AnswerFile
 from neardup_solr.sources.guess import fill_in
 from neardup_solr.verbs import review as reviews
 

@@ -15,21 +15,10 @@ from typing import Any
 import numpy as np
 
 from neardup_solr import reports, sources
-from neardup_solr.answers import (
-    CHANGED,
-    GONE,
-    SAME,
-    Answer,
-    Answered,
-    Verdicts,
-    append_answers,
-    choose_latest,
-    hash_text,
-    is_blank,
-    parse_table,
-    place_answers,
-    read_answers,
-)
+from neardup_solr.answers import SAME, Answer, choose_latest, hash_text, is_blank
+from neardup_solr.answers.answer_file import append_answers
+from neardup_solr.answers.format import parse_table, read_answers
+from neardup_solr.answers.verdicts import CHANGED, GONE, Answered, Verdicts, place_answers
 from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require
 from neardup_solr.clusters import Partition
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError, counted

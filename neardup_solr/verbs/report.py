@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from neardup_solr import reports
-from neardup_solr.answers import Answered, read_answers
+from neardup_solr.answers.format import read_answers
+from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import counted
 from neardup_solr.measures import Equality, Limits, measure_named, parse_equality

@@ -118,7 +118,7 @@ def search(
     criteria = replace(criteria, measure=measure_used)
     if answers is None:
         return _find_matches(collection, document, criteria, id)
-    from neardup_solr.answers import read_answers
+    from neardup_solr.answers.format import read_answers
     from neardup_solr.verbs.answer import choose_around, obey_answers
 
     judged = choose_around(read_answers(answers), document.id)

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import sources
-from neardup_solr.answers import DIFFERENT, SAME, Answered
+from neardup_solr.answers import DIFFERENT, SAME
+from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import Frame, Id, MeasureName, OneOrMore, Way, checked, require
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import check_apart, check_place, write_lines

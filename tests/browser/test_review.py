@@ -11,7 +11,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 import neardup_solr as nd
-from neardup_solr.answers import Answer, append_answers
+from neardup_solr.answers import Answer
+from neardup_solr.answers.answer_file import append_answers
 from tests.browser.conftest import Chrome, broken_words, prefer, resize
 from tests.browser.test_page import CONTRASTS, READABLE
 from tests.reviews import reviewing

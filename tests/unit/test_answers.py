@@ -18,15 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.answers import (
-    Answer,
-    AnswerFile,
-    Verdicts,
-    append_answers,
-    choose_latest,
-    hash_text,
-    read_answers,
-)
+from neardup_solr.answers import Answer, choose_latest, hash_text
+from neardup_solr.answers.answer_file import AnswerFile, append_answers
+from neardup_solr.answers.format import read_answers
+from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.minhash import make_entry
 from tests.command import NEARDUP
 from tests.faults.tiers import sized

@@ -17,18 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import progress
-from neardup_solr.answers import (
-    CHANGED,
-    DIFFERENT,
-    GONE,
-    JUDGEMENTS,
-    SAME,
-    Answer,
-    Answered,
-    choose_latest,
-    hash_text,
-    place_answers,
-)
+from neardup_solr.answers import DIFFERENT, JUDGEMENTS, SAME, Answer, choose_latest, hash_text
+from neardup_solr.answers.verdicts import CHANGED, GONE, Answered, place_answers
 from neardup_solr.arguments import Way
 from neardup_solr.candidates import (
     FEW,

@@ -16,7 +16,8 @@ import orjson
 from numpy.typing import NDArray
 
 from neardup_solr import measures, sources
-from neardup_solr.answers import Answer, read_answers
+from neardup_solr.answers import Answer
+from neardup_solr.answers.format import read_answers
 from neardup_solr.arguments import (
     Linkage,
     OnRepeat,

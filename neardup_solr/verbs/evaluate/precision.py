@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from neardup_solr.answers import DIFFERENT, SAME, Answer, choose_latest, parse_table, read_answers
+from neardup_solr.answers import DIFFERENT, SAME, Answer, choose_latest
+from neardup_solr.answers.format import parse_table, read_answers
 from neardup_solr.errors import DataError
 from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG

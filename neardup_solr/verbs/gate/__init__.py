@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from neardup_solr import arguments, sources
-from neardup_solr.answers import read_answers
+from neardup_solr.answers.format import read_answers
 from neardup_solr.arguments import Action, MeasureName, OneOrMore, checked, listed
 from neardup_solr.measures import measure_named
 from neardup_solr.progress import Failures, OnError, OnProgress, ignore

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
-from neardup_solr.answers import UNSURE, Answer, Answered, TextKey, TextVerdicts, key_text
+from neardup_solr.answers import UNSURE, Answer
+from neardup_solr.answers.verdicts import Answered, TextKey, TextVerdicts, key_text
 from neardup_solr.measures import Comparer
 from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection

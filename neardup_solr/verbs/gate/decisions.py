@@ -16,7 +16,7 @@ from neardup_solr.records import Match
 from neardup_solr.reports import Columns, Table, beside
 
 if TYPE_CHECKING:
-    from neardup_solr.answers import Answered
+    from neardup_solr.answers.verdicts import Answered
 
 from neardup_solr.verbs.gate.decision import Decision
 from neardup_solr.verbs.gate.run import GateRun

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from neardup_solr.answers import Answered
+from neardup_solr.answers.verdicts import Answered
 from neardup_solr.errors import NeardupError, RecordError
 from neardup_solr.memory import Spill
 from neardup_solr.minhash import encode_documents

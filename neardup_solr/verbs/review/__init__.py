@@ -14,7 +14,9 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from neardup_solr.answers import DIFFERENT, SAME, UNSURE, Answer, AnswerFile, Verdicts, hash_text
+from neardup_solr.answers import DIFFERENT, SAME, UNSURE, Answer, hash_text
+from neardup_solr.answers.answer_file import AnswerFile
+from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.arguments import Judgement, MeasureName, OneOrMore, Way, checked, listed, require
 from neardup_solr.errors import DataError, SettingsError
 from neardup_solr.log import open_log

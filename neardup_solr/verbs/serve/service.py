@@ -16,7 +16,8 @@ from typing import Any
 import orjson
 
 from neardup_solr import errors
-from neardup_solr.answers import TextVerdicts, read_answers
+from neardup_solr.answers.format import read_answers
+from neardup_solr.answers.verdicts import TextVerdicts
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.files import read_state, regular
 from neardup_solr.measures import NAMES, NUMBERS, SYMBOLS, measure_named

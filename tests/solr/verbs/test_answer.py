@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.answers import read_answers
+from neardup_solr.answers.format import read_answers
 from neardup_solr.solr.collection import Collection
 from tests.command import neardup
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.answers import Answer, append_answers, hash_text
+from neardup_solr.answers import Answer, hash_text
+from neardup_solr.answers.answer_file import append_answers
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.gate.policy import ACTIONS
 from tests.faults.tiers import sized

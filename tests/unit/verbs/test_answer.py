@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.answers import hash_text, read_answers
+from neardup_solr.answers import hash_text
+from neardup_solr.answers.format import read_answers
 from tests.command import neardup
 
 TABLE = """id,text

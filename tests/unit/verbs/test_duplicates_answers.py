@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.answers import Answer, append_answers, hash_text
+from neardup_solr.answers import Answer, hash_text
+from neardup_solr.answers.answer_file import append_answers
 from neardup_solr.arguments import Linkage, MeasureName
 from tests.faults.tiers import sized
 

@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.answers import read_answers
+from neardup_solr.answers.format import read_answers
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.records import Duplicate
 from neardup_solr.verbs.duplicates import find_duplicates, plan
