@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any
 
 import neardup_solr as nd
-from neardup_solr.reports import Table
+from neardup_solr.reports.result_table import Table
 from website import escape_stars
 
 # A collection is opened and passed to functions, which are written with its methods; the base of

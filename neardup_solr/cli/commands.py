@@ -135,7 +135,7 @@ def _check(parsed: options.ParsedOptions) -> bool:
 
 def search(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> int:
     """Find the near-duplicates of one document or text."""
-    from neardup_solr import reports
+    from neardup_solr.reports.rows import match_rows
 
     if (parsed["id"] is None) == (parsed["text"] is None):
         raise click.BadParameter("give either --id or --text")
@@ -150,7 +150,7 @@ def search(parsed: options.ParsedOptions, *, format: RowFormat | None = None) ->
     if as_rows is None:
         show.print_matches(matches)
     else:
-        show.print_rows(reports.match_rows(matches).lines(as_rows))
+        show.print_rows(match_rows(matches).lines(as_rows))
     if not matches:
         show.say(_describe_nothing(target, parsed["id"]))
         show.say_if_full_text(parsed["fq"], target.place)
@@ -174,13 +174,14 @@ def report(
     parsed: options.ParsedOptions, *, output: Path | None = None, format: RowFormat | None = None
 ) -> int:
     """Report the near-duplicate pairs of a collection."""
-    from neardup_solr import reports
+    from neardup_solr.reports.row_table import check_output
+    from neardup_solr.reports.rows import pair_rows
 
     as_rows = options.choose_format(format)
     if output is not None:
         if format not in (None, output.suffix.lower()[1:]):
             raise click.BadParameter(f"--format {format} conflicts with -o {output}: leave one out")
-        reports.check_output(output)
+        check_output(output)
     target, result = _make_report(parsed)
     if output is not None:
         result.write(output)
@@ -188,7 +189,7 @@ def report(
     elif as_rows is None:
         show.print_report(result, target.texts(show.list_ids(result)))
     else:
-        show.print_rows(reports.pair_rows(result.pairs).lines(as_rows))
+        show.print_rows(pair_rows(result.pairs).lines(as_rows))
     show.say_report(result)
     if not result.pairs:
         show.say_if_full_text([parsed["query"], *parsed["fq"]], target.place)
@@ -213,11 +214,11 @@ def evaluate(
 
     Lists the first missed and false pairs; -o writes all of them.
     """
-    from neardup_solr import reports
+    from neardup_solr.reports.row_table import check_output
     from neardup_solr.verbs.evaluate.id_pairs import known_pairs
 
     if output is not None:
-        reports.check_output(output)
+        check_output(output)
     known_pairs(known)  # refused before a report is made
     result: Path | nd.Report = report or _make_report(parsed)[1]
     if isinstance(result, nd.Report):
@@ -278,7 +279,7 @@ def answer(
 
 def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None) -> None:
     """Print the latest answers, or write them to a file."""
-    from neardup_solr.reports import column_rows
+    from neardup_solr.reports.rows import column_rows
 
     columns = answers.columns()
     if output is not None:
@@ -445,7 +446,7 @@ def doctor(parsed: options.ParsedOptions, *, format: RowFormat | None = None) ->
 
 def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
     """Print findings for people, or as rows in one of the formats."""
-    from neardup_solr.reports import RowTable
+    from neardup_solr.reports.row_table import RowTable
 
     findings = [replace(each, remedy=show.in_options(each.remedy)) for each in findings]
     if as_rows is not None:
@@ -707,13 +708,13 @@ def show_letters(
 
     With --job, Solr does not have to be running.
     """
-    from neardup_solr import reports
     from neardup_solr.checkpoint import folders_of
     from neardup_solr.letters import LETTERS
+    from neardup_solr.reports.row_table import check_output
 
     as_rows = options.choose_format(format)
     if output is not None:
-        reports.check_output(output)
+        check_output(output)
     job: Path | None = parsed["job"]
     if job is None:
         target = parsed.connect()
@@ -797,7 +798,7 @@ def _find_target(parsed: options.ParsedOptions) -> Collection:
 def _format_letters(letters: Iterable[nd.types.Letter], format: str) -> Iterator[str]:
     """Format dead letters as lines, in JSONL as they are in their file."""
     from neardup_solr.letters import line_of
-    from neardup_solr.reports import RowTable
+    from neardup_solr.reports.row_table import RowTable
 
     if format == "jsonl":
         return map(line_of, letters)

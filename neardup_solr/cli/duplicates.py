@@ -98,9 +98,9 @@ def duplicates(
     elif as_rows is None:
         _print_clusters(result)
     else:
-        from neardup_solr import reports
+        from neardup_solr.reports.rows import duplicate_rows
 
-        lines = reports.duplicate_rows(result.pairs, result.texts, result.kept).lines(as_rows)
+        lines = duplicate_rows(result.pairs, result.texts, result.kept).lines(as_rows)
         show.print_rows(lines)
     _say_duplicates(result)
     if counts is not None:

@@ -48,7 +48,7 @@ def gate(
 
     Each document is allowed, tagged, held or rejected.
     """
-    from neardup_solr import reports
+    from neardup_solr.reports.row_table import check_output
     from neardup_solr.verbs.gate import held as held_file
 
     as_rows = options.choose_format(format)
@@ -59,7 +59,7 @@ def gate(
     if held is not None:
         held_file.check_held(held)
     if output is not None:
-        reports.check_output(output)
+        check_output(output)
     target = parsed.connect(create=parsed["index"])
     source = replace(parsed.pop("source"), id=id, text=text)
     show.say_if_typed(parsed.paths, "documents")

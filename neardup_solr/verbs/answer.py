@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup_solr import reports, sources
+from neardup_solr import sources
 from neardup_solr.answers import SAME, Answer, choose_latest, hash_text, is_blank
 from neardup_solr.answers.answer_file import append_answers
 from neardup_solr.answers.format import parse_table, read_answers
@@ -26,7 +26,8 @@ from neardup_solr.files import check_apart, regular
 from neardup_solr.measures import Comparer, Limits
 from neardup_solr.progress import LOG
 from neardup_solr.records import Pair, id_problem, ordered
-from neardup_solr.reports import ANSWER, Columns
+from neardup_solr.reports.result_table import Table
+from neardup_solr.reports.rows import ANSWER, Columns
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID
@@ -146,7 +147,7 @@ class ImportSummary:
     empty: int
 
 
-class Answers(reports.Table):
+class Answers(Table):
     """File of the answers that people gave about pairs.
 
     The file is read at each access; `add` creates it.

@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from neardup_solr import reports
 from neardup_solr.answers.format import read_answers
 from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, require
@@ -16,7 +15,8 @@ from neardup_solr.measures import Equality, Limits, measure_named, parse_equalit
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import OnProgress, Progress, ignore, thread_pool
 from neardup_solr.records import Document, Hit, Pair, natural
-from neardup_solr.reports import ANSWER, Columns, of_pairs, pair_rows
+from neardup_solr.reports.result_table import Table
+from neardup_solr.reports.rows import ANSWER, Columns, of_pairs, pair_rows
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection, waiting
 from neardup_solr.solr.finder import Finder
@@ -33,7 +33,7 @@ Near = tuple[list[Pair], bool]  # a document's pairs; whether it has as many can
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Report(reports.Table):
+class Report(Table):
     """Near-duplicate pairs of a report, each once.
 
     `documents`: documents in the report; `cut`: documents that reached the limit of candidates and

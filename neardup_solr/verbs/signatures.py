@@ -16,7 +16,8 @@ from neardup_solr.files import PathError, check_apart
 from neardup_solr.minhash import sign
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, filter_usable
-from neardup_solr.reports import require_library, write_parquet
+from neardup_solr.reports import require_library
+from neardup_solr.reports.parquet import write_parquet
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import SourceLike, reading_of
 

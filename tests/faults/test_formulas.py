@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import reports
 from neardup_solr.records import Match
+from neardup_solr.reports.rows import duplicate_rows, match_rows, pair_rows
 from neardup_solr.sources import read_pairs
 from neardup_solr.verbs.gate.decision import Decision
 from neardup_solr.verbs.gate.decision_rows import format_decisions
@@ -93,9 +93,9 @@ def matches_of(texts: Iterable[str]) -> list[Match]:
 
 
 FACES: dict[str, Callable[[list[str], str], Iterator[str]]] = {
-    "pairs": lambda texts, format: reports.pair_rows(map(plain, pairs_of(texts))).lines(format),
-    "duplicates": lambda texts, format: reports.duplicate_rows(pairs_of(texts)).lines(format),
-    "matches": lambda texts, format: reports.match_rows(matches_of(texts)).lines(format),
+    "pairs": lambda texts, format: pair_rows(map(plain, pairs_of(texts))).lines(format),
+    "duplicates": lambda texts, format: duplicate_rows(pairs_of(texts)).lines(format),
+    "matches": lambda texts, format: match_rows(matches_of(texts)).lines(format),
     "decisions": lambda texts, format: format_decisions(decisions_of(texts), format),
 }
 
@@ -126,7 +126,7 @@ def test_ids_come_back(suffix: str, tmp_path: Path) -> None:
     """What our own readers read of such a file are the ids that were written."""
     path = tmp_path / f"pairs.{suffix}"
     pairs = pairs_of(PAYLOADS)
-    reports.duplicate_rows(pairs).write(path)
+    duplicate_rows(pairs).write(path)
     assert read_pairs(path) == [(pair.id, pair.other_id) for pair in pairs]
     known = [(pair.id, pair.other_id) for pair in pairs]
     assert nd.evaluate(known, path).f1 == 1.0

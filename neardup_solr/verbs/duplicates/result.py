@@ -51,8 +51,20 @@ from neardup_solr.guard.template import FEWEST, Template
 from neardup_solr.measures import NUMBERS, SYMBOLS
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Member, Removed
-from neardup_solr.reports import Beside, check_added, check_copy, check_types, open_copy
+from neardup_solr.reports import Beside
 from neardup_solr.reports.pair import PairTable
+from neardup_solr.reports.result_table import to_arrow, to_pandas, to_polars
+from neardup_solr.reports.row_table import SUFFIXES
+from neardup_solr.reports.row_table import check_output as check_rows
+from neardup_solr.reports.rows import (
+    ANSWER,
+    Columns,
+    beside,
+    duplicate_rows,
+    name_columns,
+    of_clusters,
+    of_pairs,
+)
 from neardup_solr.settings import CAP, WORD_CAP, Settings
 from neardup_solr.sources import Reading, is_collection, is_for_excel, paths_of, shown_name
 from neardup_solr.sources.record import step_for
@@ -231,29 +243,27 @@ class Duplicates:
 
         Raises SettingsError if pyarrow is missing.
         """
-        return reports.to_arrow(self._columns(of), self.whole_ids)
+        return to_arrow(self._columns(of), self.whole_ids)
 
     def to_pandas(self, of: TableOf = "pairs") -> pd.DataFrame:
         """Make a pandas DataFrame with the columns of `to_arrow`."""
-        return reports.to_pandas(self._columns(of), self.whole_ids)
+        return to_pandas(self._columns(of), self.whole_ids)
 
     def to_polars(self, of: TableOf = "pairs") -> pl.DataFrame:
         """Make a polars DataFrame with the columns of `to_arrow`."""
-        return reports.to_polars(self._columns(of), self.whole_ids)
+        return to_polars(self._columns(of), self.whole_ids)
 
-    def _columns(self, of: TableOf) -> reports.Columns:
+    def _columns(self, of: TableOf) -> Columns:
         arguments.require_choice("of", of, get_args(TableOf))
         if of == "pairs":
-            return reports.of_pairs(
-                self.pairs, reports.name_columns(self.pairs), self.texts, self.kept
-            )
-        columns = reports.of_clusters(self.clusters, has_sides=self.against)
+            return of_pairs(self.pairs, name_columns(self.pairs), self.texts, self.kept)
+        columns = of_clusters(self.clusters, has_sides=self.against)
         keys = [
             records.key_of(member.id, member.side)
             for each in self.clusters
             for member in each.members
         ]
-        return reports.beside(columns, self.texts, self.kept, {"id": keys})
+        return beside(columns, self.texts, self.kept, {"id": keys})
 
     @property
     def by_bands(self) -> bool:
@@ -422,9 +432,9 @@ class Duplicates:
         )
         drawn = draw(self.pairs, size, per, seed)
         names, texts = ("id", "other_id", "similarity"), self.texts or self.origin.texts
-        columns = reports.of_pairs(drawn, names, texts, self.kept)
+        columns = of_pairs(drawn, names, texts, self.kept)
         answers = [pair.answer or "" for pair in drawn]
-        return AnswerSheet(table=columns | {reports.ANSWER: answers}, whole_ids=self.whole_ids)
+        return AnswerSheet(table=columns | {ANSWER: answers}, whole_ids=self.whole_ids)
 
     @arguments.checked
     def write(self, path: str | Path) -> None:
@@ -447,7 +457,7 @@ class Duplicates:
         elif suffix == TABLE:
             self._write_table(path)
         else:
-            rows = reports.duplicate_rows(self.pairs, self.texts, self.kept)
+            rows = duplicate_rows(self.pairs, self.texts, self.kept)
             rows.write(path, for_excel=self.origin.is_for_excel)
 
     @arguments.checked
@@ -477,20 +487,22 @@ class Duplicates:
         return records.write(files, self.removed, on_progress or ignore)
 
     def _write_table(self, path: Path) -> None:
-        pairs, names = self.pairs, reports.name_columns(self.pairs)
+        from neardup_solr.reports.parquet import write_parquet
+
+        pairs, names = self.pairs, name_columns(self.pairs)
         # Beside our own columns, types are those of all values.
         at_once = len(pairs) if self.texts or self.kept or self.whole_ids else ROWS_AT_ONCE
         starts = range(0, max(len(pairs), 1), max(at_once, 1))
 
         def make_table(start: int) -> pa.Table:
             part = pairs[start : start + at_once]
-            columns = reports.of_pairs(part, names, self.texts, self.kept)
-            return reports.to_arrow(columns, self.whole_ids)
+            columns = of_pairs(part, names, self.texts, self.kept)
+            return to_arrow(columns, self.whole_ids)
 
         first = make_table(0)
         parts = chain([first], map(make_table, starts[1:]))
         batches = chain.from_iterable(part.to_batches(ROWS_AT_ONCE) for part in parts)
-        reports.write_parquet(path, first.schema, batches)
+        write_parquet(path, first.schema, batches)
 
     def _write_page(self, path: Path) -> None:
         from neardup_solr import __version__
@@ -807,9 +819,9 @@ def check_output(path: Path) -> None:
         check_place(path)
         return
     try:
-        reports.check_output(path)
+        check_rows(path)
     except PathError as error:
-        known = ", ".join((*reports.SUFFIXES, PAGE, TABLE))
+        known = ", ".join((*SUFFIXES, PAGE, TABLE))
         raise PathError(str(path), error.reason, f"choose one of {known}") from None
 
 
@@ -891,6 +903,9 @@ def check_files(
     paths: Sequence[Path], reading: Reading, files: _Files, against: Sequence[Path] = ()
 ) -> None:
     """Refuse files that the records of a source could not be written to, by SourceError."""
+    from neardup_solr.reports.copies import check_added, check_copy
+    from neardup_solr.reports.parquet import check_types
+
     shown = {f"`{name}`": path for name, path in files.items()}
     check_apart(shown, source=[*paths], against=[*against])
     format, columns, schema = _find_layout(paths, reading)
@@ -973,6 +988,8 @@ class SourceRecords:
 
         Raises SourceError if the source has changed, or a file cannot be written.
         """
+        from neardup_solr.reports.copies import open_copy
+
         check_files(self.paths, self.reading, files, self.against)
         source = sources.open(self.paths, reading=self.reading)
         counts = {"kept": 0, "removed": 0, "repeated": 0, "failed": 0}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from neardup_solr.arguments import checked
 from neardup_solr.errors import counted
-from neardup_solr.reports import RowTable
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.reports.html_table import Markup, make_html_table
+from neardup_solr.reports.row_table import RowTable
 from neardup_solr.sources import PAIR
 from neardup_solr.verbs.evaluate.id_pairs import IdPair
 from neardup_solr.verbs.evaluate.precision import Share

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from neardup_solr.arguments import Frame, Id, describe, require
 from neardup_solr.errors import DataError, SourceError
 from neardup_solr.records import AnyId, Duplicate, Pair, as_whole, natural, ordered
-from neardup_solr.reports import ANSWER
+from neardup_solr.reports.rows import ANSWER
 from neardup_solr.sources import PAIR, read_columns, read_pairs
 from neardup_solr.verbs.evaluate.sample import AnswerSheet
 

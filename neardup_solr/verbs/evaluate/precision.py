@@ -14,7 +14,7 @@ from neardup_solr.answers.format import parse_table, read_answers
 from neardup_solr.errors import DataError
 from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
-from neardup_solr.reports import ANSWER
+from neardup_solr.reports.rows import ANSWER
 from neardup_solr.sources import PAIR
 from neardup_solr.verbs.evaluate.id_pairs import IdPair, key_of_pair
 from neardup_solr.verbs.evaluate.sample import WIDTH, stratum_of

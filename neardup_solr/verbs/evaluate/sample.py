@@ -7,17 +7,17 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from neardup_solr import reports
 from neardup_solr.arguments import Per
 from neardup_solr.errors import counted
 from neardup_solr.records import Duplicate
-from neardup_solr.reports import ANSWER, Columns
+from neardup_solr.reports.result_table import Table
+from neardup_solr.reports.rows import ANSWER, Columns
 
 WIDTH = 0.05  # of a stratum, in similarity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class AnswerSheet(reports.Table):
+class AnswerSheet(Table):
     """Sample of pairs with an empty column named answer, for same, different or unsure.
 
     `write` it, fill the column, and give the file to `evaluate` with the result it was drawn from.

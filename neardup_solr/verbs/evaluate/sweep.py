@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup_solr import reports
 from neardup_solr.errors import counted
 from neardup_solr.measures import floor
-from neardup_solr.reports import Columns
 from neardup_solr.reports.html_table import make_html_table
+from neardup_solr.reports.result_table import Table
+from neardup_solr.reports.rows import Columns
 from neardup_solr.verbs.evaluate import evaluate
 from neardup_solr.verbs.evaluate.evaluation import divide, say_closed
 from neardup_solr.verbs.evaluate.id_pairs import (
@@ -46,7 +46,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Sweep(reports.Table):
+class Sweep(Table):
     """Precision, recall and F1 of a result at each threshold.
 
     `closed` known pairs were added by transitivity.

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from neardup_solr import reports
 from neardup_solr.errors import RecordError
 from neardup_solr.files import write_lines
 from neardup_solr.records import Match
-from neardup_solr.reports import Row
+from neardup_solr.reports.row_table import Row, RowTable, check_format, check_output
 
 if TYPE_CHECKING:
     pass
@@ -31,10 +30,10 @@ def format_decisions(decisions: Iterable[Decision | RecordError], format: str) -
     A row has the nearest match and the number of all; in JSONL `matches` has all of them.
     Raises ArgumentError for another format.
     """
-    reports.check_format(format)
+    check_format(format)
     if format == "jsonl":
         return (orjson.dumps(_object(each)).decode() + "\n" for each in decisions)
-    return reports.RowTable(map(_row, decisions), COLUMNS).lines(format)
+    return RowTable(map(_row, decisions), COLUMNS).lines(format)
 
 
 def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> None:
@@ -42,11 +41,11 @@ def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> 
 
     Raises SourceError if it has another suffix or the file cannot be written.
     """
-    reports.check_output(path)
+    check_output(path)
     if path.suffix.lower() == ".jsonl":
         write_lines(path, format_decisions(decisions, "jsonl"))
     else:
-        reports.RowTable(map(_row, decisions), COLUMNS).write(path)
+        RowTable(map(_row, decisions), COLUMNS).write(path)
 
 
 def _row(decision: Decision | RecordError) -> Row:

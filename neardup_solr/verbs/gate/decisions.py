@@ -13,7 +13,8 @@ from neardup_solr.arguments import checked
 from neardup_solr.errors import RecordError
 from neardup_solr.files import check_apart
 from neardup_solr.records import Match
-from neardup_solr.reports import Columns, Table, beside
+from neardup_solr.reports.result_table import Table
+from neardup_solr.reports.rows import Columns, beside
 
 if TYPE_CHECKING:
     from neardup_solr.answers.verdicts import Answered

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr import reports as faces
 from neardup_solr.errors import SettingsError, SourceError
 from neardup_solr.records import Match, Pair
+from neardup_solr.reports.row_table import check_output
+from neardup_solr.reports.rows import match_rows, pair_rows
 from neardup_solr.sources import read_pairs
 from neardup_solr.verbs.evaluate import evaluate
 
@@ -26,7 +27,7 @@ PAIRS = [
 def test_tsv_is_four_columns_a_line(tmp_path: Path) -> None:
     """Tabs and line breaks inside ids cannot break a row."""
     path = tmp_path / "pairs.tsv"
-    faces.pair_rows(PAIRS).write(path)
+    pair_rows(PAIRS).write(path)
     assert path.read_text().splitlines() == [
         "id\tother_id\tdistance\tsimilarity",
         "3\t536\t1\t0.8750",
@@ -37,7 +38,7 @@ def test_tsv_is_four_columns_a_line(tmp_path: Path) -> None:
 def test_csv_has_no_formulas(tmp_path: Path) -> None:
     """A cell that a spreadsheet would run gets a leading apostrophe."""
     path = tmp_path / "pairs.csv"
-    faces.pair_rows(PAIRS).write(path)
+    pair_rows(PAIRS).write(path)
     rows = list(csv.reader(path.read_text().splitlines(keepends=True)))
     assert rows[2] == ["a\tb\n\\", "'=1+1", "2", "0.6667"]
 
@@ -45,7 +46,7 @@ def test_csv_has_no_formulas(tmp_path: Path) -> None:
 def test_jsonl_has_numbers(tmp_path: Path) -> None:
     """JSON lines keep numbers as numbers and ids as they are."""
     path = tmp_path / "pairs.jsonl"
-    faces.pair_rows(PAIRS).write(path)
+    pair_rows(PAIRS).write(path)
     rows = [orjson.loads(line) for line in path.read_text().splitlines()]
     assert rows[1] == {
         "id": "a\tb\n\\", "other_id": "=1+1", "distance": 2, "similarity": 0.6667,
@@ -63,7 +64,7 @@ def test_pairs_survive_every_format(
     """What is written is read back, whatever the ids hold."""
     path = tmp_path_factory.mktemp("report") / f"pairs{suffix}"
     rows = [Pair(id=a, other_id=b, distance=0, similarity=1.0) for a, b in ids]
-    faces.pair_rows(rows).write(path)
+    pair_rows(rows).write(path)
     assert read_pairs(path) == ids
 
 
@@ -71,7 +72,7 @@ def test_pairs_survive_every_format(
 def test_pairs_without_a_distance_survive_every_format(tmp_path: Path, suffix: str) -> None:
     """Where the measure has no distance there is an empty cell, in JSON null."""
     path = tmp_path / f"pairs{suffix}"
-    faces.pair_rows([Pair(id="3", other_id="536", distance=None, similarity=0.875)]).write(path)
+    pair_rows([Pair(id="3", other_id="536", distance=None, similarity=0.875)]).write(path)
     assert path.read_text().splitlines()[-1] == {
         ".tsv": "3\t536\t\t0.8750",
         ".csv": "3,536,,0.8750",
@@ -83,12 +84,12 @@ def test_pairs_without_a_distance_survive_every_format(tmp_path: Path, suffix: s
 def test_matches_have_columns_of_their_own() -> None:
     """The rows of a search have no second id but the number of shared terms, and the text."""
     match = Match(id="1", distance=0, similarity=1.0, shared=42, content="two\nlines")
-    assert list(faces.match_rows([match]).lines("tsv")) == [
+    assert list(match_rows([match]).lines("tsv")) == [
         "id\tdistance\tsimilarity\tshared\ttext\n",
         "1\t0\t1.0000\t42\ttwo lines\n",
     ]
     near = Match(id="1", distance=None, similarity=0.5, shared=42, content="lines")
-    assert list(faces.match_rows([near]).lines("tsv"))[1] == "1\t\t0.5000\t42\tlines\n"
+    assert list(match_rows([near]).lines("tsv"))[1] == "1\t\t0.5000\t42\tlines\n"
 
 
 def test_an_old_report_stays_whole(tmp_path: Path) -> None:
@@ -101,7 +102,7 @@ def test_an_old_report_stays_whole(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        faces.pair_rows(broken()).write(path)
+        pair_rows(broken()).write(path)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["pairs.tsv"]
 
@@ -110,7 +111,7 @@ def test_a_report_has_usual_permissions(tmp_path: Path) -> None:
     """A report is as readable as any file that the user makes."""
     path, usual = tmp_path / "pairs.tsv", tmp_path / "usual"
     usual.touch()
-    faces.pair_rows(PAIRS).write(path)
+    pair_rows(PAIRS).write(path)
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(usual.stat().st_mode)
 
 
@@ -124,16 +125,16 @@ def test_unusable_output_is_refused_at_once(tmp_path: Path, name: str, reason: s
     """A report file that cannot be is refused before any work."""
     (tmp_path / "folder.tsv").mkdir()
     with pytest.raises(SourceError, match=reason):
-        faces.check_output(tmp_path / name)
+        check_output(tmp_path / name)
 
 
 def test_usable_output_stays_as_it_is(tmp_path: Path) -> None:
     """To look whether a report can be written changes nothing; a suffix may be in capitals."""
     path = tmp_path / "PAIRS.TSV"
-    faces.check_output(path)
+    check_output(path)
     assert os.listdir(tmp_path) == []
-    faces.pair_rows(PAIRS).write(path)
-    faces.check_output(path)
+    pair_rows(PAIRS).write(path)
+    check_output(path)
     assert read_pairs(path) == [(pair.id, pair.other_id) for pair in PAIRS]
     assert os.listdir(tmp_path) == ["PAIRS.TSV"]
 
@@ -141,7 +142,7 @@ def test_usable_output_stays_as_it_is(tmp_path: Path) -> None:
 def test_unknown_format_is_refused() -> None:
     """A format that does not exist names those that do."""
     with pytest.raises(SettingsError, match="choose table, tsv, csv, jsonl"):
-        list(faces.pair_rows([]).lines("xml"))
+        list(pair_rows([]).lines("xml"))
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,7 @@ def test_a_report_without_pairs_is_no_known_pairs(tmp_path: Path) -> None:
     """A report may hold no pairs; to compare with none would find any report complete."""
     for suffix in ("tsv", "csv", "jsonl"):
         path = tmp_path / f"none.{suffix}"
-        faces.pair_rows([]).write(path)
+        pair_rows([]).write(path)
         assert evaluate([("1", "2")], path).recall == 0
         with pytest.raises(SourceError, match="has no pairs"):
             evaluate(path, path)

@@ -28,7 +28,7 @@ from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.sets import similarity
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import natural
-from neardup_solr.reports import write_sheets
+from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.session import CheckedSession
 from neardup_solr.sources import read_pairs

@@ -1,0 +1,85 @@
+"""Parquet files, written completely or not at all: batches, and copies of a source's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from neardup_solr.errors import SourceError
+from neardup_solr.files import atomic_output
+from neardup_solr.reports import Add, Added, Beside
+from neardup_solr.sources.record import SourceTable
+
+AT_ONCE: Final = 8_192  # rows of Parquet that are held
+
+
+def write_parquet(path: Path, schema: Any, batches: Iterable[Any]) -> int:
+    """Write batches of Arrow to a Parquet file, completely or not at all, and count their rows.
+
+    Raises SourceError if the file cannot be written.
+    """
+    import pyarrow.parquet as parquet
+
+    rows = 0
+    with atomic_output(path) as unfinished, parquet.ParquetWriter(unfinished, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    return rows
+
+
+def check_types(path: Path, schema: Any) -> None:
+    """Refuse, by SourceError, a file with a column of a type that Parquet cannot hold."""
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    for field in schema:
+        try:
+            table = pyarrow.table({field.name: pyarrow.nulls(1, field.type)})
+            parquet.write_table(table, pyarrow.BufferOutputStream())
+        except pyarrow.ArrowException as error:
+            reason = f"Parquet cannot store the column {field.name!r} of type {field.type}"
+            raise SourceError(str(path), reason, "choose a .jsonl file") from error
+
+
+@contextmanager
+def open_parquet(path: Path, unfinished: Path, source: SourceTable, added: Beside) -> Iterator[Add]:
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    nulls = [pyarrow.nulls(1, field.type) for field in source.schema]
+    none = pyarrow.RecordBatch.from_arrays(nulls, schema=source.schema)
+    kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64()}
+    beside = pyarrow.schema([(name, kinds[kind]) for name, kind in added.items()])
+    schema = pyarrow.schema([*source.schema, *beside], source.schema.metadata)
+    held: list[tuple[Any, Added]] = []
+
+    def table() -> Any:
+        rows = ((none, 0) if record is None else record for record, _ in held)
+        numbered = ((id(batch), at - number, batch, at) for number, (batch, at) in enumerate(rows))
+        # Slices of rows that follow each other: not every type can be taken row by row.
+        runs = (list(run) for _, run in groupby(numbered, key=lambda row: row[:2]))
+        batches = [run[0][2].slice(run[0][3], len(run)) for run in runs]
+        arrays = pyarrow.Table.from_batches(batches, source.schema).combine_chunks().columns
+        for name, kind in zip(beside.names, beside.types, strict=True):
+            arrays.append(pyarrow.array([extra[name] for _, extra in held], kind))
+        return pyarrow.Table.from_arrays(arrays, schema=schema)
+
+    with ParquetWriter(unfinished, schema) as writer:
+
+        def add(record: Any, extra: Added) -> None:
+            held.append((record, extra))
+            if len(held) == AT_ONCE:
+                writer.write_table(table())
+                held.clear()
+
+        try:
+            yield add
+            if held:
+                writer.write_table(table())
+        except pyarrow.ArrowException as error:
+            reason = f"cannot store a value from the source ({error})"
+            raise SourceError(str(path), reason, "choose a .jsonl file") from error
