@@ -30,7 +30,7 @@ from lib import results
 from numpy.typing import NDArray
 
 from neardup_solr.arguments import PairMeasure
-from neardup_solr.clusters import Partition
+from neardup_solr.clusters.components import Partition
 from neardup_solr.measures import Pairs, model
 from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.fields import LEAST_PROBABILITY, parse_fields

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, TypeVar
 
 from neardup_solr.answers import SAME, UNSURE, Answer, choose_latest, hash_text
-from neardup_solr.clusters import Partition
+from neardup_solr.clusters.components import Partition
 from neardup_solr.errors import counted
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING

@@ -12,7 +12,7 @@ import numpy as np
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein, Postfix, Prefix
 
-from neardup_solr.clusters import components
+from neardup_solr.clusters.components import components
 from neardup_solr.guard import ALIKE, are_many
 from neardup_solr.guard.template import (
     DIGIT,

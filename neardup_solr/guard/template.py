@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.clusters import components
+from neardup_solr.clusters.components import components
 from neardup_solr.errors import counted
 from neardup_solr.records import AnyId
 

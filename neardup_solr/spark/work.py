@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from neardup_solr.candidates import Joining, key_candidates
-from neardup_solr.clusters import components
+from neardup_solr.clusters.components import components
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Comparer, Limits, Pairs, measure_named

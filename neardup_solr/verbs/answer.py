@@ -20,7 +20,7 @@ from neardup_solr.answers.answer_file import append_answers
 from neardup_solr.answers.format import parse_table, read_answers
 from neardup_solr.answers.verdicts import CHANGED, GONE, Answered, Verdicts, place_answers
 from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require
-from neardup_solr.clusters import Partition
+from neardup_solr.clusters.components import Partition
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError, counted
 from neardup_solr.files import check_apart, regular
 from neardup_solr.measures import Comparer, Limits

@@ -8,8 +8,8 @@ from itertools import permutations
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.clusters import find_common
 from neardup_solr.guard.template import Template, choose_doubtful, find_template
+from neardup_solr.measures.common_runs import find_common
 
 TEXT = (
     "the ferry to the northern island leaves the old pier at nine every morning but on Sundays and"

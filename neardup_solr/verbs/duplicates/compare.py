@@ -31,7 +31,7 @@ from neardup_solr.candidates import (
     Sides,
     all_candidates,
 )
-from neardup_solr.clusters import components
+from neardup_solr.clusters.components import components
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.kernel import joins

@@ -13,7 +13,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.clusters import remove_across, remove_within
+from neardup_solr.clusters.removal import remove_across, remove_within
 from neardup_solr.guard import (
     ENDS,
     LINKED,

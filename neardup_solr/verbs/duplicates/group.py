@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from neardup_solr import clusters, records
 from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
-from neardup_solr.clusters import LENGTH, NO_PAIRS, Labels, Rule, Similarities, components
+from neardup_solr.clusters.canonical import LENGTH, Rule, choose_canonicals
+from neardup_solr.clusters.components import Labels, components, components_apart
+from neardup_solr.clusters.linkage import (
+    NO_PAIRS,
+    Similarities,
+    fold_identical,
+    link,
+    missing_pairs,
+)
 from neardup_solr.errors import SettingsError
 from neardup_solr.guard import FEWEST_RARE, RARE, SHARE
 from neardup_solr.guard.template import compute_differing
@@ -144,17 +152,17 @@ def _link(graph: Graph) -> tuple[Labels, Labels]:
     if graph.measure not in INEXACT:
         is_identical |= graph.similarities >= 1.0
     equal = np.concatenate([graph.same, graph.pairs[is_identical]])
-    stand_ins = clusters.components_apart(size, equal, graph.different)
-    folded = clusters.fold_identical(graph.pairs, graph.similarities, stand_ins)
+    stand_ins = components_apart(size, equal, graph.different)
+    folded = fold_identical(graph.pairs, graph.similarities, stand_ins)
     apart = stand_ins[graph.different].astype(np.uint32)
-    return clusters.link(graph.linkage, size, *folded, apart)[stand_ins], stand_ins
+    return link(graph.linkage, size, *folded, apart)[stand_ins], stand_ins
 
 
 def _compare_with_canonical(
     graph: Graph, labels: Labels, compare: Compare
 ) -> tuple[Labels, Distances, Similarities]:
     """Choose the canonical document of each cluster, and measure how near the others are to it."""
-    canonical = clusters.choose_canonicals(
+    canonical = choose_canonicals(
         graph.rule,
         labels,
         [id for _, id in graph.nodes],
@@ -232,7 +240,7 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
     near = [_renumber(verified, rows)]
     if work.linkage == "complete":
         labels = components(len(nodes), near[0].pairs)
-        lacking = clusters.missing_pairs(len(nodes), near[0].pairs, labels)
+        lacking = missing_pairs(len(nodes), near[0].pairs, labels)
         lacking_rows = np.sort(rows[lacking], axis=1)
         near.append(_renumber(comparison.verify(lacking_rows), rows))
     pairs = np.concatenate([each.pairs for each in near])

@@ -30,7 +30,8 @@ from neardup_solr.arguments import (
     require_choice,
 )
 from neardup_solr.candidates import FEW, ONE_GROUP
-from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Common, Rule, find_common, parse_rule
+from neardup_solr.clusters.canonical import ARRIVAL, LENGTH, Rule, parse_rule
+from neardup_solr.clusters.linkage import LINKAGES
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError, SourceError
 from neardup_solr.files import check_apart, check_place
 from neardup_solr.measures import (
@@ -42,6 +43,7 @@ from neardup_solr.measures import (
     parse_equality,
     take_evenly,
 )
+from neardup_solr.measures.common_runs import Common, find_common
 from neardup_solr.memory import Column, Lists, Rows, Spill, Strings, release_unused
 from neardup_solr.minhash import sign, signature
 from neardup_solr.minhash.sign import Signed, hash_texts

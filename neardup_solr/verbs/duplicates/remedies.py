@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import clusters
-from neardup_solr.clusters import Labels, components, find_common, remove_across, remove_within
+from neardup_solr.clusters.components import Labels, components
+from neardup_solr.clusters.linkage import missing_pairs
+from neardup_solr.clusters.removal import remove_across, remove_within
 from neardup_solr.errors import counted
 from neardup_solr.guard import LOOK, SHARE
 from neardup_solr.measures import (
@@ -22,6 +24,7 @@ from neardup_solr.measures import (
     floor,
     parse_equality,
 )
+from neardup_solr.measures.common_runs import find_common
 from neardup_solr.records import Removed
 from neardup_solr.verbs.duplicates.compare import Comparison
 from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, find_doubts
@@ -162,7 +165,7 @@ class Remedies:
         """Link documents that are all near each other, after comparing those that were not."""
         graph, rows, work = self.graph, self.rows, self.comparison.work
         labels = components(len(rows), graph.pairs)
-        lacking = clusters.missing_pairs(len(rows), graph.pairs, labels)
+        lacking = missing_pairs(len(rows), graph.pairs, labels)
         distances, similarities = make_compare(self.comparison, rows)(lacking)
         near = similarities >= floor(work.measure.least(work.limits))
         graph = _add(graph, lacking[near], distances[near], similarities[near])

@@ -23,7 +23,7 @@ from neardup_solr import arguments, records, reports, sources
 from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import Linkage, PairMeasure, Per, TableOf, Way
 from neardup_solr.candidates import MOST_OF_ALL, Candidates
-from neardup_solr.clusters import remove_across, remove_within
+from neardup_solr.clusters.removal import remove_across, remove_within
 from neardup_solr.errors import (
     ArgumentError,
     DataError,

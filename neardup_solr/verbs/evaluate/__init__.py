@@ -12,7 +12,7 @@ from typing import Any
 
 from neardup_solr import records
 from neardup_solr.arguments import Frame, require
-from neardup_solr.clusters import Partition
+from neardup_solr.clusters.components import Partition
 from neardup_solr.errors import DataError
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from neardup_solr import candidates
 from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, band_candidates, key_candidates
-from neardup_solr.clusters import components
+from neardup_solr.clusters.components import components
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash.sign import hash_bands
 from neardup_solr.settings import Settings

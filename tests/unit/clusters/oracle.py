@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import clusters
-from neardup_solr.clusters import Labels, Similarities
+from neardup_solr.clusters.components import Labels
+from neardup_solr.clusters.linkage import Similarities, list_groups, select_inner
 from neardup_solr.measures import Pairs
 
 
@@ -16,7 +17,7 @@ def missing(documents: int, pairs: Pairs, labels: Labels, *, most: int) -> Pairs
     """As `clusters.missing`."""
     there = {tuple(pair) for pair in pairs.tolist()}
     found = [
-        pair for group in _each(*clusters._groups(labels, most)) for pair in combinations(group, 2)
+        pair for group in _each(*list_groups(labels, most)) for pair in combinations(group, 2)
         if pair not in there
     ]  # fmt: skip
     return np.array(found, dtype=np.uint32).reshape(-1, 2)
@@ -24,16 +25,16 @@ def missing(documents: int, pairs: Pairs, labels: Labels, *, most: int) -> Pairs
 
 def diameters(documents: int, pairs: Pairs, labels: Labels) -> NDArray[np.int64]:
     """As `clusters.diameters`."""
-    near = _neighbours(clusters._inner(pairs, labels))
+    near = _neighbours(select_inner(pairs, labels))
     longest = np.zeros(documents, dtype=np.int64)
-    for group in _each(*clusters._groups(labels, clusters.MOST_WALKED)):
+    for group in _each(*list_groups(labels, clusters.MOST_WALKED)):
         longest[group] = _diameter(near, group)
     return longest
 
 
 def bridges(documents: int, pairs: Pairs, labels: Labels) -> NDArray[np.int64]:
     """As `clusters.bridges`."""
-    near = _neighbours(clusters._inner(pairs, labels))
+    near = _neighbours(select_inner(pairs, labels))
     depth: dict[int, int] = {}
     low: dict[int, int] = {}
     found = set()

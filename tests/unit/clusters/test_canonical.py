@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.clusters import FIRST, Rule, choose_canonicals, parse_rule
+from neardup_solr.clusters.canonical import FIRST, Rule, choose_canonicals, parse_rule
 from neardup_solr.errors import SettingsError
 from neardup_solr.records import natural
 

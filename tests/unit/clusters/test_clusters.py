@@ -9,15 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.clusters import (
-    bridges,
-    complete,
-    components,
-    diameters,
-    link,
-    make_clusters,
-    missing_pairs,
-)
+from neardup_solr.clusters import bridges, diameters, make_clusters
+from neardup_solr.clusters.components import components
+from neardup_solr.clusters.linkage import complete, link, missing_pairs
 from neardup_solr.measures import Pairs
 from neardup_solr.records import Cluster, Member
 from tests import ROOT

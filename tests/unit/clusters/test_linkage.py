@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.clusters import LINKAGES, complete, components, fold_identical, link
+from neardup_solr.clusters.components import components
+from neardup_solr.clusters.linkage import LINKAGES, complete, fold_identical, link
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Pairs
 from tests.unit.clusters import oracle

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from neardup_solr import kernel
-from neardup_solr.clusters import components
+from neardup_solr.clusters.components import components
 from neardup_solr.kernel import Compiled, joins, store
 from neardup_solr.minhash import sign
 from neardup_solr.settings import Settings

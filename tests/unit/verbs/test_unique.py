@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr import demo, sources
-from neardup_solr.clusters import remove_within
+from neardup_solr.clusters.removal import remove_within
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.reports.parquet import check_types
