@@ -31,10 +31,11 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.clusters.components import Partition
-from neardup_solr.measures import Pairs, model
-from neardup_solr.measures.aligned import frequencies
+from neardup_solr.measures import model
 from neardup_solr.measures.fields import LEAST_PROBABILITY, parse_fields
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.model import Model, RecordMatcher
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.text.normalize import normalize
 
 COUNTS = (10, 30, 100)
@@ -101,7 +102,7 @@ def make_task(records: Records, named: Sequence[str], measure: PairMeasure = "fi
     matcher = RecordMatcher(
         columns=make_columns(records, named) if with_fields else (),
         forms=forms,
-        frequencies=frequencies(forms),
+        frequencies=count_words(forms),
         threads=THREADS,
     )
     rows, values = matcher.compare(of.pairs, measure)

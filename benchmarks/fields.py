@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from neardup_solr.candidates import all_candidates
 from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
-from neardup_solr.measures import Pairs, Similarities, fields
-from neardup_solr.measures.aligned import ALIGNED, compare_records, frequencies
+from neardup_solr.measures import Similarities, fields
+from neardup_solr.measures.aligned import ALIGNED, compare_records
 from neardup_solr.measures.columns import FieldColumn
 from neardup_solr.measures.fields import (
     LEAST_PROBABILITY,
@@ -41,6 +41,8 @@ from neardup_solr.measures.fields import (
     match_fields,
     parse_fields,
 )
+from neardup_solr.measures.frequencies import count_words
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.read import choose_way
@@ -166,7 +168,7 @@ def join_values(columns: Sequence[Iterable[object]]) -> list[str]:
 def compare_whole(texts: Sequence[str], pairs: Pairs) -> Similarities:
     """Compute the similarity of whole records by `aligned`."""
     forms = list(map(normalize, texts))
-    return compare_records(forms, pairs, frequencies(forms), threads=THREADS)
+    return compare_records(forms, pairs, count_words(forms), threads=THREADS)
 
 
 def prepare(records: Records, named: Sequence[str]) -> Prepared:

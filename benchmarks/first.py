@@ -29,7 +29,8 @@ import neardup_solr as nd
 from neardup_solr.candidates import all_candidates
 from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import aligned
-from neardup_solr.measures.aligned import ALIGNED, compare_records, frequencies
+from neardup_solr.measures.aligned import ALIGNED, compare_records
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.read import choose_way
 
@@ -115,7 +116,7 @@ def try_constants(records: Records) -> np.ndarray[Any, Any]:
         joining = replace(joining, sides=records.sides)
     way = choose_way(ALIGNED, len(forms), lambda most: sum(map(len, texts)) <= most)
     found = all_candidates(len(forms), joining) if way == "all" else word_candidates(forms, joining)
-    known, counts = np.array(sorted(records.known)), frequencies(forms)
+    known, counts = np.array(sorted(records.known)), count_words(forms)
     pairs = found.pairs
     pairs = pairs[compare_records(forms, pairs, counts, threads=THREADS) >= LEAST]
     is_known = np.isin(pairs[:, 0].astype(np.int64) * len(forms) + pairs[:, 1],

@@ -29,13 +29,9 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
-from neardup_solr.measures import Frequencies, aligned
-from neardup_solr.measures.aligned import (
-    ALIGNED,
-    alignment,
-    frequencies,
-    mutual_best,
-)
+from neardup_solr.measures import aligned
+from neardup_solr.measures.aligned import ALIGNED, alignment, mutual_best
+from neardup_solr.measures.frequencies import Frequencies, count_words
 
 THRESHOLDS = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85)
 THREADS = os.cpu_count() or 1
@@ -99,7 +95,7 @@ def idf_containment(of: Linkage) -> Similarities:
 
 def by_alignment(of: Linkage) -> NDArray[np.float64]:
     """Ours."""
-    return aligned.compare_records(of.forms, of.pairs, frequencies(of.forms), threads=THREADS)
+    return aligned.compare_records(of.forms, of.pairs, count_words(of.forms), threads=THREADS)
 
 
 PLAIN = {
@@ -192,7 +188,7 @@ def selected(of: Linkage) -> tuple[Linkage, int, float]:
 def variant(of: Linkage, changes: dict[str, Any]) -> Quality:
     """The best quality of the measure with other constants."""
     with without(**changes):
-        known = frequencies(of.forms)
+        known = count_words(of.forms)
         if changes.get("Frequencies"):
             known = Flat(known.documents, known.counts)
         return best(of, aligned.compare_records(of.forms, of.pairs, known, threads=THREADS))
@@ -200,7 +196,7 @@ def variant(of: Linkage, changes: dict[str, Any]) -> Quality:
 
 def combinations_of(of: Linkage) -> dict[str, Quality]:
     """The best quality of other ways to relate what is aligned to what there is."""
-    known = frequencies(of.forms)
+    known = count_words(of.forms)
     both, one, other = np.empty((3, len(of.pairs)))
     for at, (first, second) in enumerate(of.pairs.tolist()):
         rows = alignment(of.forms[first], of.forms[second], known)

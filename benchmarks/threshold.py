@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import MeasureName
 from neardup_solr.clusters import count_open_wedges
 from neardup_solr.measures import Comparer, Limits, floor, measure_named
-from neardup_solr.measures.aligned import frequencies
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.records import BORDER, DENSE, FEWEST, OPEN, Borderline
 from neardup_solr.text.normalize import normalize
 
@@ -95,7 +95,7 @@ def look(name: str, records: Records, named: Sequence[str]) -> list[Setting]:
     for measure in MEASURES:
         comparer = Comparer(
             measure=measure_named(measure), limits=Limits(min_similarity=0.0),
-            frequencies=frequencies(forms), threads=THREADS,
+            frequencies=count_words(forms), threads=THREADS,
         )  # fmt: skip
         similarities = comparer.compare_texts(forms, pairs).similarities
 

@@ -17,9 +17,10 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 import neardup_solr as nd
-from neardup_solr import embedded, measures
+from neardup_solr import embedded
 from neardup_solr.embedded import cores, process
 from neardup_solr.kernel import Compiled
+from neardup_solr.measures import auto
 from neardup_solr.solr import admin
 from neardup_solr.solr.access import AUTHORITIES
 from neardup_solr.solr.collection import Collection, open_collection
@@ -241,7 +242,7 @@ def shared_data() -> Path:
 
 def compare_by_words(patch: pytest.MonkeyPatch) -> None:
     """Choose the measure of words however short the texts are."""
-    patch.setattr(measures, "FEWEST", 1 << 62)
+    patch.setattr(auto, "FEWEST", 1 << 62)
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from neardup_solr import Document
 from neardup_solr.arguments import Linkage
 from neardup_solr.clusters.components import components
 from neardup_solr.clusters.linkage import fold_identical, link
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.settings import CAP
 from neardup_solr.verbs.duplicates import Duplicates
 

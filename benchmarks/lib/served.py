@@ -22,7 +22,7 @@ from lib.wholes import Peak
 from neardup_solr import Document
 from neardup_solr.arguments import MeasureName
 from neardup_solr.candidates import Candidates
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.memory import Spill
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core

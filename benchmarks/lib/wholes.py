@@ -26,7 +26,7 @@ from lib.contenders import BANDS, HASHES, ROWS
 from lib.corpus import corpus
 from neardup_solr.candidates import Joining, band_candidates
 from neardup_solr.clusters.components import components
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.sets import estimate_pairs
 from neardup_solr.memory import Spill
 from neardup_solr.minhash.sign import sign

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.errors import SettingsError
 from neardup_solr.kernel import joins
-from neardup_solr.measures import Joined, Pairs, join_halves, split_halves
+from neardup_solr.measures.pairs import Joined, Pairs, join_halves, split_halves
 from neardup_solr.progress import run_aside, thread_pool
 from neardup_solr.settings import CAP, Settings
 

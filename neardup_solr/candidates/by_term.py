@@ -24,7 +24,6 @@ from math import ceil, comb, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr import measures
 from neardup_solr.candidates import (
     DEFAULT,
     ROOM,
@@ -37,8 +36,16 @@ from neardup_solr.candidates import (
     pair_rows,
 )
 from neardup_solr.kernel import joins
-from neardup_solr.measures import Flat, Joined, Pairs, join_halves, number_pairs, split_halves
-from neardup_solr.measures.aligned import split_words
+from neardup_solr.measures import Flat
+from neardup_solr.measures.frequencies import split_words
+from neardup_solr.measures.pairs import (
+    Joined,
+    Pairs,
+    join_halves,
+    number_pairs,
+    pairs_of,
+    split_halves,
+)
 from neardup_solr.progress import prefetch, thread_pool
 from neardup_solr.settings import WORD_CAP
 
@@ -420,7 +427,7 @@ def _sample_beyond(
     numbers, places = np.unique(np.concatenate(joined), return_index=True)
     is_beyond = np.isin(numbers, paired, invert=True)
     least = np.concatenate(caps)[places[is_beyond]]
-    return measures.pairs_of(numbers[is_beyond]), least, sample
+    return pairs_of(numbers[is_beyond]), least, sample
 
 
 def _number_words(forms: Sequence[str]) -> tuple[Numbers, Numbers]:

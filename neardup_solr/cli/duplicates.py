@@ -201,7 +201,8 @@ _IN_COMMON = {
 
 def _say_duplicates(result: Duplicates) -> None:
     """Say how the pairs were found, and what may be missing."""
-    from neardup_solr.measures import NUMBERS, measure_named
+    from neardup_solr.measures import measure_named
+    from neardup_solr.measures.equality import NUMBERS
 
     pairs = show.counted(len(result.pairs), "near-duplicate pair")
     clusters = show.counted(len(result.clusters), "cluster")

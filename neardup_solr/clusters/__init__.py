@@ -24,7 +24,7 @@ from neardup_solr.clusters.linkage import (
     select_inner,
 )
 from neardup_solr.kernel import graph
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import Cluster, Member
 
 MOST_WALKED = 2_000  # documents of a cluster whose diameter is worth the time

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.kernel import graph
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.pairs import Pairs
 
 Labels = NDArray[np.int64]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import Linkage, require_choice
 from neardup_solr.clusters.components import Labels, components, components_apart
 from neardup_solr.kernel import graph
-from neardup_solr.measures import Pairs, number_pairs
+from neardup_solr.measures.pairs import Pairs, number_pairs
 
 LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
 MOST_MISSING = 256  # documents of a cluster whose missing pairs are worth a comparison

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from neardup_solr import measures
-from neardup_solr.measures import Flat, Frequencies, Measurements, Pairs, Similarities, in_parts
-from neardup_solr.settings import NORMALIZATION
+from neardup_solr.measures import Flat, Measurements, Similarities
+from neardup_solr.measures.frequencies import Frequencies, Split, count_words, split_words
+from neardup_solr.measures.pairs import Pairs, in_parts
 from neardup_solr.text.numbers import has_digit, is_number, show_word
 from neardup_solr.text.shingles import Packed, pack
 
@@ -40,25 +41,11 @@ SHORTEST = 5  # digits of a number that is parted, such as that of a telephone
 FEW = 3  # words of a record, of which each counts
 LONGEST = 64  # letters; longer words are equal or not
 ACRONYM = range(2, 5)  # letters
-Split = Callable[[str], list[str]]
 NUMBERS = 0.35  # of the weight of numbers that both have, the share that has to agree
 UNLIKE = 0.5  # how far records are alike otherwise, of what their words say
 SIZE = 3.0  # words of a single record, as which a size such as "XL" weighs that differs
 LETTERS = 8  # that are looked at for two words, about
-
 _MARKS = re.compile("[\u0300-\u036f]")
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
-_CARDINALS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-    " fifteen sixteen seventeen eighteen nineteen twenty"
-)
-_ORDINALS = (
-    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-    " thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-)
-_NUMBERS = {
-    word: str(number) for row in (_CARDINALS, _ORDINALS) for number, word in enumerate(row.split())
-} | {"ii": "2", "iii": "3", "iv": "4", "vii": "7", "viii": "8", "ix": "9"}
 _SIZES = "sml"
 _SELDOM = "bcdfghjknpqrtvwz"  # other letters that are no words by themselves
 # Of such letters in a file, sizes at least, and of these, each of two or more.
@@ -95,32 +82,6 @@ def _standing(
     first_weight = weight + different * (first_weight - weight)
     second_weight = weight + different * (second_weight - weight)
     return Aligned(first, second, similarity, weight, first_weight, second_weight)
-
-
-def split_words(form: str) -> list[str]:
-    """Split a normal form into words as they are aligned: parts at "-", numbers in digits.
-
-    English number words up to twenty, ordinals and Roman numerals of two letters or more up to nine
-    become numbers, unless they are names: "5th" and "fifth" are "5".
-    """
-    parts = form.replace("-", " ").split()
-    return [
-        _NUMBERS.get(word)
-        or (word if word.isalpha() or word.isdecimal() else _ORDINAL.sub(r"\1", word))
-        for word in parts
-    ]
-
-
-def frequencies(
-    forms: Iterable[str], normalization: int = NORMALIZATION, split: Split = split_words
-) -> Frequencies:
-    """Count the documents that have each word. Pass both sides of a linkage together."""
-    counts: Counter[str] = Counter()
-    documents = 0
-    for form in forms:
-        documents += 1
-        counts.update(set(split(form)))
-    return Frequencies(documents, counts, normalization)
 
 
 def compare_records(
@@ -381,7 +342,7 @@ def _compare(
     texts: Flat, pairs: Pairs, comparer: measures.Comparer, numbers: float = 0.0
 ) -> Measurements:
     forms = Packed(texts.values, texts.bounds.view(np.uint64))
-    counts = comparer.frequencies or frequencies(forms, comparer.settings.normalization, str.split)
+    counts = comparer.frequencies or count_words(forms, comparer.settings.normalization, str.split)
     similarities = compare_records(
         forms, pairs, counts, threads=comparer.threads, numbers=numbers, split=str.split
     )
@@ -400,5 +361,6 @@ ALIGNED = measures.Measure(
     prepare=lambda forms, _: _pack(forms),
     compare=_compare,
 )
+
 # The threshold and the share of numbers were chosen leaving each set out: benchmarks/first.md.
 RECORDS = replace(ALIGNED, name="records", default=0.7, compare=partial(_compare, numbers=NUMBERS))

@@ -10,8 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures import Frequencies
-from neardup_solr.measures.aligned import split_words
+from neardup_solr.measures.frequencies import Frequencies, split_words
 
 FieldKind = Literal["text", "exact", "number", "date"]
 KINDS: tuple[FieldKind, ...] = get_args(FieldKind)

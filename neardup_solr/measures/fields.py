@@ -38,14 +38,8 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import DataError, counted
-from neardup_solr.measures import (
-    Pairs,
-    Similarities,
-    number_pairs,
-    pairs_of,
-    take_evenly,
-)
-from neardup_solr.measures.aligned import ALIGNED, compare_records, split_words
+from neardup_solr.measures import Similarities
+from neardup_solr.measures.aligned import ALIGNED, compare_records
 from neardup_solr.measures.columns import (
     KINDS,
     MISSING,
@@ -56,6 +50,8 @@ from neardup_solr.measures.columns import (
     Table,
 )
 from neardup_solr.measures.dates import read_date
+from neardup_solr.measures.frequencies import split_words
+from neardup_solr.measures.pairs import Pairs, number_pairs, pairs_of, take_evenly
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.numbers import join_numbers

@@ -21,9 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz.distance import OSA
 
-from neardup_solr.measures import Frequencies, Pairs
 from neardup_solr.measures.aligned import INITIAL, compare_records, word_similarity
 from neardup_solr.measures.columns import FieldColumn, Marks, Numbers
+from neardup_solr.measures.frequencies import Frequencies
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.text.characters import is_unspaced
 
 SPREAD = 1 / 8  # of pairs of records, at most, that are equal in a part of a name

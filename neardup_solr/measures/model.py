@@ -26,19 +26,14 @@ from numpy.typing import NDArray
 from neardup_solr import measures
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.errors import ArgumentError
-from neardup_solr.measures import (
-    Frequencies,
-    Measurements,
-    Pairs,
-    Similarities,
-    measure_named,
-    take_evenly,
-)
+from neardup_solr.measures import Measurements, Similarities, measure_named
 from neardup_solr.measures import fields as by_fields
-from neardup_solr.measures.aligned import compare_records, frequencies, mutual_best
+from neardup_solr.measures.aligned import compare_records, mutual_best
 from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, Table
 from neardup_solr.measures.fields import Evidence, Weights
+from neardup_solr.measures.frequencies import Frequencies, count_words
 from neardup_solr.measures.lists import SURE, find_lists, match_lists
+from neardup_solr.measures.pairs import Pairs, take_evenly
 from neardup_solr.measures.pretrained import WholeRecords
 from neardup_solr.progress import ignore
 from neardup_solr.settings import Settings
@@ -415,7 +410,7 @@ def make_joined_measure(
         for name, kind in model.fields.items()
     ]
     wholes = WholeRecords(forms, samples, threads=1)
-    counts = frequencies(forms, normalization)
+    counts = count_words(forms, normalization)
 
     def compare(joined: Sequence[str], pairs: Pairs, comparer: measures.Comparer) -> Measurements:
         rows = map(json.loads, joined) if model.fields else ([form] for form in joined)

@@ -26,7 +26,7 @@ from functools import cached_property
 import numpy as np
 
 from neardup_solr.kernel import shingle_hashes
-from neardup_solr.measures import Flat, Pairs, in_parts, take_evenly
+from neardup_solr.measures import Flat
 from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.columns import MISSING, FieldColumn, Table
 from neardup_solr.measures.fields import (
@@ -38,6 +38,7 @@ from neardup_solr.measures.fields import (
     mark_other_names,
     mark_same,
 )
+from neardup_solr.measures.pairs import Pairs, in_parts, take_evenly
 from neardup_solr.measures.sets import hash_sets
 from neardup_solr.settings import Settings
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from neardup_solr import measures
 from neardup_solr.arguments import Way
 from neardup_solr.kernel import edits, joins, shingle_hashes
-from neardup_solr.measures import Flat, Measure, Measurements, Pairs, Similarities, in_parts
+from neardup_solr.measures import Flat, Measure, Measurements, Similarities
+from neardup_solr.measures.pairs import Pairs, in_parts
 from neardup_solr.minhash import signature
 from neardup_solr.minhash.sign import IN_PLACE
 from neardup_solr.records import NO_DISTANCE

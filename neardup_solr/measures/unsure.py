@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from neardup_solr.errors import counted
-from neardup_solr.measures import Pairs, Similarities, take_evenly
+from neardup_solr.measures import Similarities
 from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.columns import MISSING, FieldColumn
 from neardup_solr.measures.fields import (
@@ -23,6 +23,7 @@ from neardup_solr.measures.fields import (
     mark_equal,
     measure_agreements,
 )
+from neardup_solr.measures.pairs import Pairs, take_evenly
 from neardup_solr.measures.variants import FEWEST, count_by_chance, is_telling
 
 LOOKED_AT = 5_000  # pairs whose fields are compared again

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup_solr.arguments import PairMeasure
-from neardup_solr.measures import Frequencies
+from neardup_solr.measures.frequencies import Frequencies
 from neardup_solr.records import as_text
 from neardup_solr.settings import Settings
 from neardup_solr.text import diff

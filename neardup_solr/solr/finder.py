@@ -261,7 +261,7 @@ class Finder:
 
         Returns None if they are too many, have no versions, or change meanwhile.
         """
-        from neardup_solr.measures import first_with_each
+        from neardup_solr.measures.pairs import first_with_each
 
         selection = self._select_scored(terms, [VERSION])
         rows = selection.documents

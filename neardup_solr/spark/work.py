@@ -20,7 +20,8 @@ from neardup_solr.candidates import Joining, key_candidates
 from neardup_solr.clusters.components import components
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.kernel import joins
-from neardup_solr.measures import Comparer, Limits, Pairs, measure_named
+from neardup_solr.measures import Comparer, Limits, measure_named
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.minhash import encode_documents, sign
 from neardup_solr.records import check_documents, natural, ordered
 from neardup_solr.settings import Settings

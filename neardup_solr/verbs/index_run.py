@@ -16,7 +16,7 @@ from neardup_solr import errors, progress, sources
 from neardup_solr.checkpoint import Job, JobSpec, Position, SavedJob, read_checkpoint
 from neardup_solr.errors import JobError, RecordError
 from neardup_solr.letters import ANEW
-from neardup_solr.measures import choose_measure
+from neardup_solr.measures.auto import choose_measure
 from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG, Failures
 from neardup_solr.records import Document

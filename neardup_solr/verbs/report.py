@@ -11,7 +11,8 @@ from neardup_solr.answers.format import read_answers
 from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import counted
-from neardup_solr.measures import Equality, Limits, measure_named, parse_equality
+from neardup_solr.measures import Limits, measure_named
+from neardup_solr.measures.equality import Equality, parse_equality
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import OnProgress, Progress, ignore, thread_pool
 from neardup_solr.records import Document, Hit, Pair, natural

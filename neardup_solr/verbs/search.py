@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from neardup_solr import arguments, measures
 from neardup_solr.arguments import By, Id, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import DocumentNotFound, SchemaError, SettingsError, counted
-from neardup_solr.measures import ANYTHING, Equality, Limits, Measure
+from neardup_solr.measures import Limits, Measure
+from neardup_solr.measures.equality import ANYTHING, Equality, parse_equality
+from neardup_solr.measures.rerank import nearness, rerank
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import LOG
 from neardup_solr.records import Document, Entry, Hit, Match, Pair, ordered
@@ -24,7 +26,7 @@ from neardup_solr.solr.schema import require_kept
 from neardup_solr.text import normalize
 
 if TYPE_CHECKING:
-    from neardup_solr.measures import Frequencies
+    from neardup_solr.measures.frequencies import Frequencies
 
 DEFAULT_WAY: By = "shingles"
 
@@ -102,7 +104,7 @@ def search(
         candidates=candidates,
         fq=listed(fq),
         same=listed(same),
-        equality=measures.parse_equality(equal),
+        equality=parse_equality(equal),
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
@@ -136,7 +138,7 @@ def search(
         for id, pair in near.items()
         if id in added
     ]  # fmt: skip
-    return sorted([*(match for match in matches if match.id in near), *more], key=measures.nearness)
+    return sorted([*(match for match in matches if match.id in near), *more], key=nearness)
 
 
 def _read_document(collection: Collection, id: str, fields: Sequence[str]) -> Document:
@@ -196,7 +198,7 @@ def _compare_candidates(
         rows = {row[ID]: row for row in collection.stored([*rows], read)}
     contents = {id: row[field] for id, row in rows.items()
                 if row.get(field := measure.compared_field)}  # fmt: skip
-    matches = measures.rerank(entry, near, contents, comparer)
+    matches = rerank(entry, near, contents, comparer)
     return [replace(match, content=rows[match.id].get(TEXT, "")) for match in matches]
 
 
@@ -360,10 +362,10 @@ def sample_texts(collection: Collection) -> Iterator[str]:
 
 def frequencies(texts: Iterable[str], settings: Settings, measure: Measure) -> Frequencies:
     """Count the texts that contain each word as it is compared, by their first characters."""
-    from neardup_solr.measures import aligned
+    from neardup_solr.measures.frequencies import count_words
 
     forms = measure.normalize([text[:SAMPLED] for text in texts], settings.normalization)
-    return aligned.frequencies(forms, settings.normalization)
+    return count_words(forms, settings.normalization)
 
 
 def normal_forms(texts: Iterable[str], settings: Settings) -> list[str]:

@@ -21,10 +21,10 @@ from neardup_solr.arguments import Frame, Id, MeasureName, OneOrMore, Way, check
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import check_apart, check_place, write_lines
 from neardup_solr.measures import model as models
-from neardup_solr.measures import number_pairs, pairs_of
-from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.fields import FLOOR
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.model import Model
+from neardup_solr.measures.pairs import number_pairs, pairs_of
 from neardup_solr.memory import Spill
 from neardup_solr.minhash import plans, sign, signature
 from neardup_solr.minhash.plans import Tuning
@@ -136,7 +136,7 @@ def _train(work: Work, spill: Spill) -> Training:
     documents.joins_numbers = False  # as the measure of a model
     living = documents.living().tolist()
     forms = documents.forms()
-    counts = frequencies([forms[row] for row in living], documents.settings.normalization)
+    counts = count_words([forms[row] for row in living], documents.settings.normalization)
     matcher = compare.make_records(work, documents, counts)
     copies = compare.find_copies(work, documents, matcher.columns)
     distinct = len(documents if copies is None else copies.distinct) - len(documents.dead)

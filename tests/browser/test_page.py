@@ -21,7 +21,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
 import neardup_solr as nd
-from neardup_solr.measures import aligned
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.records import Borderline
 from neardup_solr.reports.html import Page, show_invisibles
 from neardup_solr.reports.pair import PairTable
@@ -393,7 +393,7 @@ def test_a_document_opens_by_itself(open_page: OpenPage) -> None:
 def test_words_that_stand_for_each_other(open_page: OpenPage) -> None:
     """By aligned words a diff says which word stands for which, and speaks of no bands."""
     texts = {"a": "Ritz 12 Sunset Blvd., Grill", "b": "Grill Ritz 12 Sunset Boulevard; bar"}
-    known = aligned.frequencies(map(normalize, texts.values()))
+    known = count_words(map(normalize, texts.values()))
     chrome = open_page(
         replace(page_of([texts]), by="words", curve=None, table=PairTable(frequencies=known))
     )

@@ -23,7 +23,8 @@ import requests
 from openapi_spec_validator import validate
 
 import neardup_solr as nd
-from neardup_solr.measures import NAMES, parse_equality
+from neardup_solr.measures import NAMES
+from neardup_solr.measures.equality import parse_equality
 from neardup_solr.minhash import encode_documents
 from neardup_solr.settings import DEFAULT_SETTINGS
 from neardup_solr.solr import finder

@@ -12,7 +12,7 @@ from typing import Any
 from neardup_solr import arguments
 from neardup_solr.arguments import OneOrMore, Which, checked, listed, require, require_positive
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
-from neardup_solr.measures import choose_measure
+from neardup_solr.measures.auto import choose_measure
 from neardup_solr.minhash import signature
 from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, Progress, ignore
 from neardup_solr.records import Document

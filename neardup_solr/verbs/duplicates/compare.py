@@ -35,16 +35,9 @@ from neardup_solr.clusters.components import components
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.kernel import joins
-from neardup_solr.measures import (
-    Comparer,
-    Equality,
-    Flat,
-    Limits,
-    Pairs,
-    floor,
-    number_pairs,
-    parse_equality,
-)
+from neardup_solr.measures import Comparer, Flat, Limits, floor
+from neardup_solr.measures.equality import Equality, parse_equality
+from neardup_solr.measures.pairs import Pairs, number_pairs
 from neardup_solr.minhash import sign
 from neardup_solr.progress import OnProgress, Progress, ignore, prefetch, run_aside, thread_pool
 from neardup_solr.records import BORDER, NO_DISTANCE, as_text
@@ -55,8 +48,8 @@ from neardup_solr.verbs.duplicates.read import AT_ONCE, THREADS, Corpus, Work, f
 from neardup_solr.verbs.duplicates.remember import Memory
 
 if TYPE_CHECKING:
-    from neardup_solr.measures import Frequencies
     from neardup_solr.measures.columns import FieldColumn
+    from neardup_solr.measures.frequencies import Frequencies
     from neardup_solr.measures.model import RecordMatcher
 
 
@@ -239,11 +232,11 @@ class Comparison:
         """Prepare to compare documents. If the measure weighs words, by their own frequencies."""
         frequencies = matcher = None
         if work.measure.needs_frequencies:
-            from neardup_solr.measures import aligned
+            from neardup_solr.measures.frequencies import count_words
 
             forms = documents.forms()
             living = [forms[row] for row in documents.living().tolist()]
-            frequencies = aligned.frequencies(living, documents.settings.normalization)
+            frequencies = count_words(living, documents.settings.normalization)
             if work.kinds or work.model is not None:
                 matcher = make_records(work, documents, frequencies)
         comparer = Comparer(

@@ -27,7 +27,8 @@ from neardup_solr.guard import (
 )
 from neardup_solr.guard.families import find_families
 from neardup_solr.guard.template import SEVERAL, Template, choose_doubtful, find_template
-from neardup_solr.measures import Pairs, find_pairs, floor, take_evenly
+from neardup_solr.measures import floor
+from neardup_solr.measures.pairs import Pairs, find_pairs, take_evenly
 from neardup_solr.records import AnyId, Cluster, key_of, largest
 from neardup_solr.verbs.duplicates.group import Compare, Graph, Grouped, RowNumbers
 from neardup_solr.verbs.duplicates.read import Corpus, Work

@@ -24,7 +24,8 @@ from neardup_solr.clusters.linkage import (
 from neardup_solr.errors import SettingsError
 from neardup_solr.guard import FEWEST_RARE, RARE, SHARE
 from neardup_solr.guard.template import compute_differing
-from neardup_solr.measures import Distances, Pairs, find_pairs, floor, number_pairs
+from neardup_solr.measures import Distances, floor
+from neardup_solr.measures.pairs import Pairs, find_pairs, number_pairs
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.progress import gc_disabled
 from neardup_solr.records import NO_DISTANCE, AnyId, Borderline, Duplicate, key_of, natural

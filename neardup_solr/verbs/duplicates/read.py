@@ -34,16 +34,11 @@ from neardup_solr.clusters.canonical import ARRIVAL, LENGTH, Rule, parse_rule
 from neardup_solr.clusters.linkage import LINKAGES
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError, SourceError
 from neardup_solr.files import check_apart, check_place
-from neardup_solr.measures import (
-    AUTO,
-    Flat,
-    Limits,
-    Measure,
-    choose_measure,
-    parse_equality,
-    take_evenly,
-)
+from neardup_solr.measures import AUTO, Flat, Limits, Measure
+from neardup_solr.measures.auto import choose_measure, read_measure
 from neardup_solr.measures.common_runs import Common, find_common
+from neardup_solr.measures.equality import Equality, parse_equality
+from neardup_solr.measures.pairs import take_evenly
 from neardup_solr.memory import Column, Lists, Rows, Spill, Strings, release_unused
 from neardup_solr.minhash import sign, signature
 from neardup_solr.minhash.sign import Signed, hash_texts
@@ -116,7 +111,7 @@ class Work:
     cap: int | None
     filters: tuple[str, ...]
     same: tuple[str, ...]
-    equality: measures.Equality
+    equality: Equality
     kinds: dict[str, FieldKind]
     model: Model | None
     judged: Sequence[Answer] | None
@@ -687,7 +682,7 @@ def read_documents(work: Work, spill: Spill) -> Corpus:
         raise SettingsError(reason, "index one of them again with the settings of the other")
     settings = stored[0] if stored else work.settings
     if stored:
-        work.choose_measure(*measures.read_measure(settings))
+        work.choose_measure(*read_measure(settings))
     keeps_sets = work.needs_sets and not (stored or work.without_common)
     documents = Corpus(
         spill=spill,

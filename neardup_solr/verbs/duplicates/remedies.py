@@ -15,16 +15,10 @@ from neardup_solr.clusters.linkage import missing_pairs
 from neardup_solr.clusters.removal import remove_across, remove_within
 from neardup_solr.errors import counted
 from neardup_solr.guard import LOOK, SHARE
-from neardup_solr.measures import (
-    NUMBERS,
-    Distances,
-    Limits,
-    Pairs,
-    Similarities,
-    floor,
-    parse_equality,
-)
+from neardup_solr.measures import Distances, Limits, Similarities, floor
 from neardup_solr.measures.common_runs import find_common
+from neardup_solr.measures.equality import NUMBERS, parse_equality
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import Removed
 from neardup_solr.verbs.duplicates.compare import Comparison
 from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, find_doubts

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from neardup_solr.errors import SourceError
 from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.kernel import joins
-from neardup_solr.measures import Pairs, number_pairs, pairs_of
+from neardup_solr.measures.pairs import Pairs, number_pairs, pairs_of
 from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.sources import is_collection
 from neardup_solr.verbs.duplicates.read import AT_ONCE, Compared, Corpus, Hashes, Work

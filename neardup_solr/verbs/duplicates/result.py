@@ -48,7 +48,7 @@ from neardup_solr.guard import (
     list_far,
 )
 from neardup_solr.guard.template import FEWEST, Template
-from neardup_solr.measures import NUMBERS, SYMBOLS
+from neardup_solr.measures.equality import NUMBERS, SYMBOLS
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Member, Removed
 from neardup_solr.reports import Beside
@@ -85,8 +85,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from neardup_solr.measures import Frequencies
     from neardup_solr.measures.fields import Evidence, Weights
+    from neardup_solr.measures.frequencies import Frequencies
     from neardup_solr.verbs.duplicates.remember import Changes
     from neardup_solr.verbs.evaluate.id_pairs import KnownPairs
     from neardup_solr.verbs.evaluate.sample import AnswerSheet
@@ -796,7 +796,7 @@ def _select_frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> F
     frequencies = comparison.comparer.frequencies
     if frequencies is None:
         return None
-    from neardup_solr.measures.aligned import split_words
+    from neardup_solr.measures.frequencies import split_words
 
     normalization = comparison.documents.settings.normalization
     forms = comparison.work.measure.normalize([*texts.values()], normalization)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 from neardup_solr import measures
 from neardup_solr.arguments import Id, MeasureName, OneOrMore, PairMeasure, checked, require
 from neardup_solr.measures import Limits
-from neardup_solr.measures.aligned import (
-    ALIGNED,
-    frequencies,
-)
+from neardup_solr.measures.aligned import ALIGNED
+from neardup_solr.measures.auto import choose_measure
+from neardup_solr.measures.equality import parse_equality
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.progress import OnProgress
 from neardup_solr.settings import (
     DEFAULT_SETTINGS,
@@ -100,7 +100,7 @@ def explain(
         columns = reading.text
         found, sample, lengths, words = read_source(source, ids, reading, measure)
         is_auto = measure == measures.AUTO
-        name = measures.choose_measure(used, words)[0] if is_auto else measure
+        name = choose_measure(used, words)[0] if is_auto else measure
         chosen = measures.measure_of(name, limits)
         used = settings_of(settings, fit_shingles(settings, DEFAULT_SETTINGS, lengths))
         first, second = (make_subject(found[id], used) for id in ids)
@@ -119,11 +119,11 @@ def explain(
         second=second,
         settings=used,
         limits=limits,
-        frequencies=frequencies(forms, used.normalization) if forms else None,
+        frequencies=count_words(forms, used.normalization) if forms else None,
         measure=cast(PairMeasure, chosen.name),
         shared_words=estimate_shared_words(one, other, forms, documents) if by_words else {},
         by=by,
-        equality=measures.parse_equality(equal),
+        equality=parse_equality(equal),
         texts=columns,
         documents=documents,
         is_stored=isinstance(source, Collection),

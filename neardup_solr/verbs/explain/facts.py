@@ -11,8 +11,11 @@ import numpy as np
 
 from neardup_solr import measures
 from neardup_solr.arguments import PairMeasure, Way
-from neardup_solr.measures import ANYTHING, Equality, Frequencies, Limits, floor, measure_named
+from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import ALIGNED, NUMBERS, Aligned, alignment, compare_records
+from neardup_solr.measures.equality import ANYTHING, Equality
+from neardup_solr.measures.frequencies import Frequencies
+from neardup_solr.measures.pairs import first_with_each
 from neardup_solr.measures.sets import WORDS, similarity
 from neardup_solr.minhash import sign, signature
 from neardup_solr.reports.pair import PairTable, Record, Row
@@ -153,7 +156,7 @@ class Facts:
         (first, second), shared = (each.pieces for each in self.both), self.shared_shingles
         forms = [each.entry.normal for each in self.both]
         edited = measures.Comparer(measure=WORDS, limits=Limits(max_distance=self.longest))
-        pair = measures.first_with_each(1)
+        pair = first_with_each(1)
         distance = int(edited.compare_texts(forms, pair).distances[0])
         estimate = signature.estimate_jaccard(self.first.signature, self.second.signature)
         value, low, high = (float(each) for each in (estimate.value, estimate.low, estimate.high))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from neardup_solr import measures
 from neardup_solr.errors import counted
+from neardup_solr.measures.equality import SYMBOLS, parse_equality
 from neardup_solr.minhash import plans
 from neardup_solr.settings import WORD_CAP
 from neardup_solr.text.symbols import have_same_symbols
@@ -48,8 +48,8 @@ def _describe_exact(facts: Facts) -> str:
     same = "They are the same word for word, after normalization"
     if have_same_symbols(*texts):
         return f"{same}."
-    symbols = measures.parse_equality(measures.SYMBOLS).describe(*texts)
-    return f"{same}, but differ in symbols{symbols.removeprefix(measures.SYMBOLS)}."
+    symbols = parse_equality(SYMBOLS).describe(*texts)
+    return f"{same}, but differ in symbols{symbols.removeprefix(SYMBOLS)}."
 
 
 def _describe_limits(facts: Facts) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import measure_named, nearness
+from neardup_solr.measures import measure_named
+from neardup_solr.measures.rerank import nearness
 from neardup_solr.memory import Spill
 from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings

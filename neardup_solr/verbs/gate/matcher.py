@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures import Comparer, Equality
+from neardup_solr.measures import Comparer
+from neardup_solr.measures.equality import Equality
 from neardup_solr.memory import Strings
 from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection

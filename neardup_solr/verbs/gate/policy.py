@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, get_args
 from neardup_solr import measures
 from neardup_solr.arguments import Action, require, require_choice
 from neardup_solr.errors import ArgumentError
-from neardup_solr.measures import ANYTHING, Equality, Limits, Measure, floor, measure_named
+from neardup_solr.measures import Limits, Measure, floor, measure_named
+from neardup_solr.measures.equality import ANYTHING, Equality
 from neardup_solr.records import Match
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from neardup_solr import arguments
 from neardup_solr.arguments import Action, MeasureName, OneOrMore, listed, require
-from neardup_solr.measures import parse_equality
+from neardup_solr.measures.equality import parse_equality
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from neardup_solr.answers import DIFFERENT, JUDGEMENTS, SAME, UNSURE
 from neardup_solr.arguments import Judgement
-from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.fields import make_column
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.model import (
     FEWEST,
     Features,
@@ -287,7 +287,7 @@ class Learner:
             columns=[make_column(name, kind, [result.kept.get(key, {}).get(name) for key in rows])
                      for name, kind in self.kinds.items()],
             forms=forms,
-            frequencies=result.frequencies or frequencies(forms, normalization),
+            frequencies=result.frequencies or count_words(forms, normalization),
             settings=result.settings,
             threads=THREADS,
             weights=result.weights,

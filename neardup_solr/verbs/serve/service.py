@@ -20,7 +20,8 @@ from neardup_solr.answers.format import read_answers
 from neardup_solr.answers.verdicts import TextVerdicts
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.files import read_state, regular
-from neardup_solr.measures import NAMES, NUMBERS, SYMBOLS, measure_named
+from neardup_solr.measures import NAMES, measure_named
+from neardup_solr.measures.equality import NUMBERS, SYMBOLS
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, Document, make_refusal

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.candidates import Candidates, Joining
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.pairs import Pairs
 
 
 def components(documents: int, pairs: Pairs) -> NDArray[np.int64]:

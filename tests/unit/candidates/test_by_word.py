@@ -12,8 +12,8 @@ from neardup_solr import candidates
 from neardup_solr.candidates import ONE_SIDE, Joining, all_candidates, by_term
 from neardup_solr.candidates.by_term import word_candidates
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import Pairs
-from neardup_solr.measures.aligned import split_words
+from neardup_solr.measures.frequencies import split_words
+from neardup_solr.measures.pairs import Pairs
 
 WORDS = st.sampled_from(["mill", "lane", "old-mill", "3rd", "third", "heron"])
 FORMS = st.lists(st.lists(WORDS, max_size=5).map(" ".join), max_size=14)

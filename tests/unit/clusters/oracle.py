@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from neardup_solr import clusters
 from neardup_solr.clusters.components import Labels
 from neardup_solr.clusters.linkage import Similarities, list_groups, select_inner
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.pairs import Pairs
 
 
 def missing(documents: int, pairs: Pairs, labels: Labels, *, most: int) -> Pairs:

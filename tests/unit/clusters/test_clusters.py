@@ -12,7 +12,7 @@ from rapidfuzz.distance import Levenshtein
 from neardup_solr.clusters import bridges, diameters, make_clusters
 from neardup_solr.clusters.components import components
 from neardup_solr.clusters.linkage import complete, link, missing_pairs
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import Cluster, Member
 from tests import ROOT
 from tests.unit.clusters import oracle

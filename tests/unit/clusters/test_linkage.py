@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from neardup_solr.clusters.components import components
 from neardup_solr.clusters.linkage import LINKAGES, complete, fold_identical, link
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.pairs import Pairs
 from tests.unit.clusters import oracle
 
 Weighted = dict[tuple[int, int], float]

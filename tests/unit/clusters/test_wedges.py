@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neardup_solr import clusters
 from neardup_solr.clusters import count_open_wedges
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.pairs import Pairs
 
 DOCUMENTS = 9
 PAIRS = st.sets(st.sampled_from([*combinations(range(DOCUMENTS), 2)]))

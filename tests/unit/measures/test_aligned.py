@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neardup_solr import demo, measures
 from neardup_solr.candidates import Candidates, Joining, all_candidates
 from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
-from neardup_solr.measures import Comparer, Frequencies, Limits, Pairs, measure_named
+from neardup_solr.measures import Comparer, Limits, measure_named
 from neardup_solr.measures.aligned import (
     ABBREVIATED,
     ALIGNED,
@@ -27,11 +27,11 @@ from neardup_solr.measures.aligned import (
     Aligned,
     alignment,
     compare_records,
-    frequencies,
     mutual_best,
-    split_words,
     word_similarity,
 )
+from neardup_solr.measures.frequencies import Frequencies, count_words, split_words
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.text.normalize import normalize
 from tests.faults.tiers import sized
 from tests.unit.measures.oracle import record_similarity
@@ -129,14 +129,14 @@ def test_words_that_are_aligned() -> None:
 
 def test_weights_follow_the_collection() -> None:
     """A word of few documents weighs more; one of none as much as one of one."""
-    known = frequencies(["mill lane", "mill road", "mill lane lane"])
+    known = count_words(["mill lane", "mill road", "mill lane lane"])
     assert known == Frequencies(3, {"mill": 3, "lane": 2, "road": 1})
     assert known.weight("mill") == pytest.approx(np.log(2) ** 2)
     assert known.weight("road") == known.weight("unheard") == pytest.approx(np.log(4) ** 2)
     assert known.weight("北京") == known.weight("京") == pytest.approx(np.log(4) ** 2)
-    pairs = frequencies(["北京 京大", "北京", "a", "a b", "c"]).weight("北京")
+    pairs = count_words(["北京 京大", "北京", "a", "a b", "c"]).weight("北京")
     assert pairs == pytest.approx(np.log(3.5) ** 1.5 * np.log(6) ** 0.5)
-    words = frequencies(["北京 京大", "北京", "a", "a b", "c"], 1).weight("北京")
+    words = count_words(["北京 京大", "北京", "a", "a b", "c"], 1).weight("北京")
     assert words == pytest.approx(np.log(3.5) ** 2)
     assert known.weight("北京大学") == pytest.approx(np.log(4) ** 2)  # by normalization 1
 
@@ -229,7 +229,7 @@ def test_among_a_crowd_only_equal_words_are_aligned(words: int, is_soft: bool) -
     prefixes = [one + other for one in ascii_lowercase for other in ascii_lowercase]
     first = " ".join(f"{letters}lighthouse" for letters in prefixes[:words])
     second = first.replace("house", "hose")
-    known = frequencies([first, second])
+    known = count_words([first, second])
     (similarity,) = compare_records([first, second], np.array([[0, 1]], dtype=np.uint32), known)
     assert (similarity > 0.8) == is_soft
     assert similarity == pytest.approx(record_similarity(alignment(first, second, known)))
@@ -264,7 +264,7 @@ def test_mutual_best() -> None:
 @given(FORMS)
 def test_compiled_and_slow_agree(forms: list[str]) -> None:
     """Both ways give the same numbers, symmetric, in 0..1, 1 for a text and itself."""
-    known, pairs = frequencies(forms), every_pair(len(forms))
+    known, pairs = count_words(forms), every_pair(len(forms))
     found = compare_records(forms, pairs, known)
     assert found.tolist() == [slow(forms[one], forms[other], known) for one, other in pairs]
     square = found.reshape(len(forms), -1)
@@ -278,7 +278,7 @@ def test_compiled_and_slow_agree(forms: list[str]) -> None:
 def test_numbers_compiled_and_slow_agree(forms: list[str]) -> None:
     """Both ways change the similarity of the same pairs, for numbers and for what is contained."""
     forms = [*forms, " ".join(forms), " ".join(forms[::2])]
-    known, pairs = frequencies(forms), every_pair(len(forms))
+    known, pairs = count_words(forms), every_pair(len(forms))
     found = compare_records(forms, pairs, known, numbers=NUMBERS)
     expected = [
         record_similarity(alignment(forms[one], forms[other], known), NUMBERS)
@@ -315,7 +315,7 @@ def test_a_record_without_its_abstract() -> None:
 def test_records_differ_if_their_numbers_do(first: str, second: str, agree: bool) -> None:
     """Numbers that both have and that differ halve the similarity, unless enough others agree."""
     aligned, records = (
-        Comparer(measure=measure_named(name), frequencies=frequencies([first, second]))
+        Comparer(measure=measure_named(name), frequencies=count_words([first, second]))
         for name in ("aligned", "records")
     )
     plain, told = (comparer.compare_one(first, [second])[0][1] for comparer in (aligned, records))
@@ -368,9 +368,9 @@ def test_short_numbers_do_not_join(similarity: Similarity, first: str, second: s
 def test_many_calls_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs in several calls and threads get the numbers that they get at once."""
     forms = [f"heron {number % 7} lane {number % 5}" for number in range(20)]
-    known, pairs = frequencies(forms), every_pair(20)
+    known, pairs = count_words(forms), every_pair(20)
     whole = compare_records(forms, pairs, known)
-    monkeypatch.setattr(measures, "AT_ONCE", 37)
+    monkeypatch.setattr(measures.pairs, "AT_ONCE", 37)
     assert np.array_equal(compare_records(forms, pairs, known, threads=3), whole)
 
 
@@ -379,7 +379,7 @@ def test_the_threshold_stands_in_the_gap_of_the_demo_corpus() -> None:
     with demo.listings().open(encoding="utf-8", newline="") as file:
         forms = [normalize(row["text"]) for row in csv.DictReader(file, delimiter="\t")]
     pairs = all_candidates(len(forms)).pairs
-    found = compare_records(forms, pairs, frequencies(forms))
+    found = compare_records(forms, pairs, count_words(forms))
     best = np.zeros(len(forms))
     for side in pairs.T:
         np.maximum.at(best, side, found)
@@ -441,7 +441,7 @@ def _rows(path: Path, encoding: str, *, head: bool = False) -> list[list[str]]:
 def f1(linkage: Linkage, candidates: Candidates) -> tuple[float, float]:
     """F1 of the candidates that reach the default threshold, and of the best of both sides."""
     forms, _, known = linkage
-    similarities = compare_records(forms, candidates.pairs, frequencies(forms))
+    similarities = compare_records(forms, candidates.pairs, count_words(forms))
     kept = similarities >= ALIGNED.default
     near = (kept, kept & mutual_best(candidates.pairs, similarities))
     found = [set(map(tuple, candidates.pairs[rows].tolist())) for rows in near]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.measures import parse_equality
+from neardup_solr.measures.equality import parse_equality
 from neardup_solr.text.numbers import differ_in_numbers_alone, list_numbers
 from tests.split import write_copies
 

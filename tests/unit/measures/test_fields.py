@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from neardup_solr.candidates import all_candidates
 from neardup_solr.errors import ArgumentError
-from neardup_solr.measures import Pairs, Similarities
-from neardup_solr.measures.aligned import compare_records, frequencies
+from neardup_solr.measures import Similarities
+from neardup_solr.measures.aligned import compare_records
 from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind
 from neardup_solr.measures.fields import (
     FLOOR,
@@ -24,7 +24,9 @@ from neardup_solr.measures.fields import (
     match_fields,
     parse_fields,
 )
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.model import RecordMatcher
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 from tests.faults.tiers import sized
@@ -69,7 +71,7 @@ def join_values(columns: Sequence[Iterable[object]]) -> list[str]:
 def compare_whole(texts: Sequence[str], pairs: Pairs) -> Similarities:
     """Compute the similarity of whole records by `aligned`."""
     forms = list(map(normalize, texts))
-    return compare_records(forms, pairs, frequencies(forms), threads=1)
+    return compare_records(forms, pairs, count_words(forms), threads=1)
 
 
 def columns_of(values: Rows, kinds: dict[str, FieldKind]) -> list[FieldColumn]:
@@ -476,7 +478,7 @@ def test_what_others_share_is_told() -> None:
     values = list(zip(*copies, strict=True))
     columns = columns_of(values, {"item": "text", "town": "exact"})
     forms = join_values(values)
-    matcher = RecordMatcher(columns=columns, forms=forms, frequencies=frequencies(forms))
+    matcher = RecordMatcher(columns=columns, forms=forms, frequencies=count_words(forms))
     pairs = all_candidates(len(copies)).pairs
     chances = matcher.match(pairs)
     some = range(0, len(pairs), 40)

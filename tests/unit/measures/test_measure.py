@@ -8,16 +8,8 @@ from hypothesis import strategies as st
 from neardup_solr import measures
 from neardup_solr.cli.options import TEXTS
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import (
-    NAMES,
-    Compared,
-    Comparer,
-    Limits,
-    Pairs,
-    measure_named,
-    measure_of,
-    sets,
-)
+from neardup_solr.measures import NAMES, Compared, Comparer, Limits, measure_named, measure_of, sets
+from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.sets import WORDS, estimate_pairs
 from tests.unit.measures.test_words import slow_distance
 
@@ -62,7 +54,7 @@ def test_pairs_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"text {n % 5} of some" for n in range(12)]
     pairs = np.array([(a, b) for a in range(12) for b in range(a + 1, 12)], dtype=np.uint32)
     whole = by_words(forms, pairs, limits=Limits())
-    monkeypatch.setattr(measures, "AT_ONCE", 7)
+    monkeypatch.setattr(measures.pairs, "AT_ONCE", 7)
     parts = by_words(forms, pairs, limits=Limits())
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 

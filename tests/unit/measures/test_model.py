@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from neardup_solr.candidates import all_candidates
-from neardup_solr.measures.aligned import compare_records, frequencies
+from neardup_solr.measures.aligned import compare_records
 from neardup_solr.measures.fields import match_fields
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.model import (
     LEAST_ALIKE,
     MEASURES,
@@ -33,7 +34,7 @@ def matcher_of(rows: list[tuple[object, ...]], *, with_fields: bool = True) -> R
     by_field = list(zip(*rows, strict=True))
     forms = list(map(normalize, join_values(by_field)))
     columns = columns_of(by_field, KINDS) if with_fields else ()
-    return RecordMatcher(columns=columns, forms=forms, frequencies=frequencies(forms))
+    return RecordMatcher(columns=columns, forms=forms, frequencies=count_words(forms))
 
 
 def test_it_begins_as_the_default() -> None:

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import NAMES, Comparer, Frequencies, Limits, measure_named, rerank
-from neardup_solr.measures.aligned import frequencies
+from neardup_solr.measures import NAMES, Comparer, Limits, measure_named
+from neardup_solr.measures.frequencies import Frequencies, count_words
+from neardup_solr.measures.rerank import rerank
 from neardup_solr.measures.sets import WORDS
 from neardup_solr.minhash import make_entry, signature
 from neardup_solr.records import Document, Entry, Hit, Match
@@ -155,7 +156,7 @@ def test_similarities_are_those_of_whole_collections(
     comparer = Comparer(
         measure=measure_named(measure),
         limits=Limits(min_similarity=least),
-        frequencies=frequencies(forms),
+        frequencies=count_words(forms),
     )
     pairs = np.array([(0, at + 1) for at in range(len(others))], dtype=np.uint32).reshape(-1, 2)
     distances, similarities, is_near = comparer.compare_texts(forms, pairs)

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.measures import aligned
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.reports.html import embed, page_lines
 from neardup_solr.reports.html.embed import list_clusters
@@ -201,7 +201,7 @@ def test_lines_and_kept_columns_by_hand() -> None:
 def test_words_that_stand_for_others_by_hand() -> None:
     """A pair of aligned words is there by its places, unless the diff has equal words there."""
     texts = {"a": "Ritz Blvd. Grill", "b": "grill Ritz Boulevard"}
-    known = aligned.frequencies(map(normalize, texts.values()))
+    known = count_words(map(normalize, texts.values()))
     html = "".join(page_lines(replace(page_of([texts]), table=PairTable(frequencies=known))))
     [[[*_, stands]]] = embedded(html, "pairs")
     assert stands == [[1, 2], [2, 0]]
@@ -233,7 +233,7 @@ def test_what_people_said_of_a_pair(has_texts: bool, has_frequencies: bool) -> N
     page = page_of([{"a": "some words", "b": "some other words", "c": "words"}])
     answers = ("same", "unsure", "")
     pairs = [replace(one, answer=word) for one, word in zip(page.pairs, answers, strict=True)]
-    known = aligned.frequencies(["some words"])
+    known = count_words(["some words"])
     page = replace(
         page,
         pairs=pairs,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.measures import aligned
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.reports.pair import PairTable, Row
 from neardup_solr.settings import Settings
 from neardup_solr.text import diff
@@ -27,7 +27,7 @@ def struck(row: Row) -> list[str]:
 
 def table(measure: Any, *texts: str, **options: Any) -> PairTable:
     """Make the table of a measure, with the frequencies of these texts."""
-    known = aligned.frequencies(map(normalize, texts))
+    known = count_words(map(normalize, texts))
     weighs = measure in ("aligned", "records", "fields")
     return PairTable(measure=measure, frequencies=known if weighs else None, **options)
 

@@ -7,7 +7,8 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.arguments import MeasureName
-from neardup_solr.measures import NAMES, Comparer, Limits, measure_named, rerank
+from neardup_solr.measures import NAMES, Comparer, Limits, measure_named
+from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Hit
 from neardup_solr.text.normalize import normalize

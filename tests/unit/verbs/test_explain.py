@@ -21,7 +21,8 @@ from neardup_solr.arguments import MeasureName
 from neardup_solr.cli.main import parser
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
-from neardup_solr.measures.aligned import compare_records, frequencies
+from neardup_solr.measures.aligned import compare_records
+from neardup_solr.measures.frequencies import count_words
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -288,7 +289,7 @@ def test_aligned_where_frequencies_are_known() -> None:
     """With frequencies of words there is one measure more, and what stands for what."""
     texts = ["Blue Door Cafe 12 Harbour Street", "The Blue Door Cafe 12 Harbor St"]
     one, other = (make_subject(Document(id=text, text=text), SETTINGS) for text in texts)
-    counted = frequencies(map(normalize, [*texts, "Old Mill 3 Mill Street"]))
+    counted = count_words(map(normalize, [*texts, "Old Mill 3 Mill Street"]))
     plain = Facts(first=one, second=other, settings=SETTINGS, limits=DEFAULT)
     found = replace(plain, frequencies=counted)
     assert found.measures[:-1] == plain.measures

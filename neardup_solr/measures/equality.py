@@ -1,0 +1,77 @@
+"""Parts of a text that near-duplicates have to have in common: numbers, symbols, patterns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+
+from neardup_solr import arguments
+from neardup_solr.errors import ArgumentError
+from neardup_solr.text.numbers import list_numbers
+from neardup_solr.text.symbols import list_symbols
+
+NUMBERS, SYMBOLS = "numbers", "symbols"
+_LISTS: dict[str, Callable[[str], list[str]]] = {NUMBERS: list_numbers, SYMBOLS: list_symbols}
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """Parts of a text that near-duplicates have to have in common.
+
+    `rules` are "numbers", "symbols" or regular expressions. Two texts fit together if `key` is the
+    same of both. Without rules all texts do.
+    """
+
+    rules: tuple[str, ...] = ()
+    _lists: tuple[Callable[[str], Iterable[str]], ...] = field(
+        init=False, repr=False, compare=False, default=()
+    )
+
+    def __post_init__(self) -> None:
+        lists = []
+        for rule in self.rules:
+            try:
+                pattern = re.compile(rule, re.I)
+            except re.error as error:
+                reason = f"`equal` cannot be {rule!r}: it is not a regular expression ({error})"
+                step = r"give numbers, symbols, or a pattern such as '\bnot\b'"
+                raise ArgumentError(reason, step) from None
+            lists.append(_LISTS.get(rule) or partial(_find_all, pattern))
+        object.__setattr__(self, "_lists", tuple(lists))
+
+    def __bool__(self) -> bool:
+        return bool(self.rules)
+
+    def key(self, text: str) -> tuple[tuple[str, ...], ...]:
+        """List, for each rule, what a text has of it in sorted order, whatever its place."""
+        return tuple(tuple(sorted(list_parts(text))) for list_parts in self._lists)
+
+    def describe(self, first: str, second: str) -> str:
+        """Describe what differs in two texts by the first rule that tells them apart."""
+        for rule, values, others in zip(self.rules, self.key(first), self.key(second), strict=True):
+            if values != others:
+                return f"{rule} {_show_rest(values, others)} and {_show_rest(others, values)}"
+        return ""
+
+
+ANYTHING = Equality()  # no part has to be equal
+
+
+def parse_equality(rules: arguments.OneOrMore) -> Equality:
+    """Make the equality of a rule, or of several. Raises ArgumentError if a rule is impossible."""
+    return Equality(tuple(dict.fromkeys(arguments.listed(rules))))
+
+
+def _find_all(pattern: re.Pattern[str], text: str) -> Iterable[str]:
+    return (match[0].casefold() for match in pattern.finditer(text))
+
+
+def _show_rest(values: tuple[str, ...], others: tuple[str, ...]) -> str:
+    """Show the values that the others lack, or "none"."""
+    left = list(values)
+    for value in others:
+        if value in left:
+            left.remove(value)
+    return ", ".join(left) or "none"
