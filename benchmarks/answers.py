@@ -32,7 +32,8 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.clusters.components import Partition
 from neardup_solr.measures import model
-from neardup_solr.measures.fields import LEAST_PROBABILITY, parse_fields
+from neardup_solr.measures.columns import parse_fields
+from neardup_solr.measures.fields import LEAST_PROBABILITY
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.model import Model, RecordMatcher
 from neardup_solr.measures.pairs import Pairs

@@ -31,18 +31,12 @@ from neardup_solr.candidates import all_candidates
 from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import Similarities, fields
 from neardup_solr.measures.aligned import ALIGNED, compare_records
-from neardup_solr.measures.columns import FieldColumn
-from neardup_solr.measures.fields import (
-    LEAST_PROBABILITY,
-    Weight,
-    compare_fields,
-    learn_weights,
-    make_column,
-    match_fields,
-    parse_fields,
-)
+from neardup_solr.measures.columns import FieldColumn, make_column, parse_fields
+from neardup_solr.measures.fields import LEAST_PROBABILITY, match_fields
 from neardup_solr.measures.frequencies import count_words
+from neardup_solr.measures.levels import compare_fields
 from neardup_solr.measures.pairs import Pairs
+from neardup_solr.measures.weights import Weight, learn_weights
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.read import choose_way

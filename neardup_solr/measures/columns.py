@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.arguments import require, require_choice
+from neardup_solr.errors import DataError, counted
+from neardup_solr.measures.dates import read_date
 from neardup_solr.measures.frequencies import Frequencies, split_words
+from neardup_solr.records import as_text
+from neardup_solr.text.normalize import normalize
+from neardup_solr.text.numbers import join_numbers
 
 FieldKind = Literal["text", "exact", "number", "date"]
 KINDS: tuple[FieldKind, ...] = get_args(FieldKind)
@@ -74,3 +83,155 @@ class FieldColumn:
         """Share of the pairs of counted records that are equal here, 0..1."""
         records = max(float(self.counts.sum()), 2.0)
         return float(self.counts @ (self.counts - 1.0)) / (records * (records - 1.0))
+
+
+WIDTHS: dict[FieldKind, int] = {"text": 0, "exact": 0, "number": 1, "date": 3}
+SHORTEST_CALL = 7  # digits of a telephone number, without the code of its country
+_DIGITS = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?([.,]\d+)?")
+_GAPS = re.compile(r"(?<=\d)[ '\u2019\u00a0\u202f](?=\d{3}(?!\d))")  # of thousands
+_JOINS = re.compile(r"(?<=\d)(?=[^\W\d])|(?<=[^\W\d])(?=\d)")  # of letters and digits
+_POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")  # of thousands, too
+
+
+def parse_fields(fields: Mapping[str, str] | Iterable[str]) -> dict[str, FieldKind]:
+    """Read fields with their kinds: {"name": "text", "zip": "exact"}, or "name", "zip:exact".
+
+    Raises ArgumentError if a kind is unknown, a field comes twice, or without any.
+    """
+    if isinstance(fields, str):
+        fields = [fields]
+    if isinstance(fields, Mapping):
+        pairs = list(fields.items())
+    else:
+        parted = [field.rpartition(":") for field in fields]
+        pairs = [(name, kind) if colon else (kind, "text") for name, colon, kind in parted]
+    require(bool(pairs), "`fields` is empty", "set one or more, such as name or zip:exact")
+    kinds: dict[str, FieldKind] = {}
+    for name, kind in pairs:
+        require(bool(name), "a field of `fields` has no name", "give it as name or zip:exact")
+        require(name not in kinds, f"the field {name!r} is given twice", "name it once")
+        require_choice(f"fields[{name!r}]", kind, KINDS)
+        kinds[name] = cast(FieldKind, kind)
+    return kinds
+
+
+def make_column(
+    name: str, kind: FieldKind, values: Iterable[object], sample: FieldColumn | None = None
+) -> FieldColumn:
+    """Make the column of a field from the values of all records, None or "" for no value.
+
+    How rare a value is, the records of a `sample` tell if there is one.
+
+    Raises DataError if none of its values is a number, or a date, and it should be.
+    """
+    numbered = {value: at for at, value in enumerate(sample.values)} if sample else {}
+    of_texts: dict[str, int] = {}
+    parsed: list[Sequence[float]] = sample.parsed.tolist() if sample else []
+    numbers, example, unread = [], None, 0
+    for value in values:
+        text = as_text(value).strip()  # a blank is no value
+        if (number := of_texts.get(text)) is None:
+            key, meaning = _read_value(kind, text)
+            example = text if text and not key and example is None else example
+            number = numbered.setdefault(key, len(numbered)) if key else MISSING
+            if number == len(parsed):
+                parsed.append(meaning)
+            of_texts[text] = number
+        numbers.append(number)
+        unread += number == MISSING and bool(text)
+    problem = ""
+    if numbers and not numbered:
+        problem = f"no record has a value of the field {name!r}: check its name"
+    if example is not None and kind in ("number", "date"):
+        such = f"such as {example[:40]!r}"
+        if not numbered:
+            reason = f"the field {name!r} has no {kind}, but values {such}"
+            raise DataError(reason, f"compare it as {name}:text or {name}:exact")
+        count = counted(unread, "value is", "values are")
+        problem = f"in the field {name!r} {count} not a {kind}, {such}: treated as missing"
+    row_numbers = np.array(numbers, dtype=np.int64)
+    if kind == "exact" and (same_calls := _find_trunk_calls(of_texts, numbered)):
+        known = len(sample.values) if sample else 0
+        kept = {key: at for key, at in numbered.items() if at < known or at not in same_calls}
+        places = np.full(len(numbered) + 1, MISSING)
+        places[[*kept.values()]] = np.arange(len(kept))
+        for at, other in same_calls.items():
+            places[at] = places[other] if at >= known else places[at]
+        row_numbers, numbered = places[row_numbers], dict.fromkeys(kept, 0)
+        parsed = parsed[: len(kept)]
+    equal = row_numbers
+    if kind == "text":
+        of_words: dict[tuple[str, ...], int] = {}
+        same = [of_words.setdefault(tuple(sorted(split_words(value))), at)
+                for at, value in enumerate(numbered)]  # fmt: skip
+        equal = np.array([*same, MISSING], dtype=np.int64)[row_numbers]
+    are_mails = 2 * sum("@" in text for text in of_texts) > len(of_texts)
+    counted_rows = row_numbers if sample is None else sample.numbers
+    counts = np.bincount(counted_rows[counted_rows != MISSING], minlength=len(numbered))
+    return FieldColumn(
+        name=name,
+        kind=kind,
+        values=tuple(numbered),
+        numbers=row_numbers,
+        equal=equal,
+        counts=counts,
+        parsed=np.array(parsed, dtype=np.float64).reshape(len(parsed), WIDTHS[kind]),
+        problem=problem,
+        sample=sample,
+        are_mails=are_mails if sample is None else sample.are_mails,
+    )
+
+
+def _find_trunk_calls(of_texts: Mapping[str, int], numbered: Mapping[str, int]) -> dict[int, int]:
+    """Find telephone numbers with a country's code that others have without it, by their numbers.
+
+    +49 (0)30 1234567 and 0049 30 1234567 are 030 1234567, and +1 212 555 0123 is 212 555 0123.
+    """
+    calls: dict[int, int] = {}
+    international = {"".join(filter(str.isdecimal, text)): number
+                     for text, number in of_texts.items() if text.startswith("+")}  # fmt: skip
+    for text, number in of_texts.items():
+        if not text.startswith(("+", "00")) or len(text) < SHORTEST_CALL:
+            continue
+        digits = "".join(filter(str.isdecimal, text)).removeprefix("00")
+        same = [international.get(digits)]  # as +49 is 0049
+        for code in range(1, 4):
+            rest = digits[code:].removeprefix("0")
+            if len(rest) >= SHORTEST_CALL:
+                same += [numbered.get(f"0{rest}"), numbered.get(rest) if text[0] == "+" else None]
+        for at in same:
+            if at is not None and at != number:
+                calls[number] = at
+    return calls
+
+
+def _read_value(kind: FieldKind, text: str) -> tuple[str, tuple[float, ...]]:
+    """Read a value: what equal ones have in common, "" for none, and the number or date it is."""
+    if kind in ("text", "exact"):
+        form = normalize(join_numbers(text) if kind == "text" else text)
+        if kind == "text" and "@" in text and " " not in text:
+            form = _JOINS.sub(" ", form)  # a slip in ann.lee7@web.org is in a word
+        if kind == "exact":  # 310/475-9807 is 310-475-9807
+            form = form.replace(" ", "").replace("-", "")
+        return form if any(map(str.isalnum, form)) else "", ()  # "?" is no value
+    if kind == "number":
+        number = _read_number(text)
+        return ("", ()) if number is None else (repr(number), (number,))
+    date = read_date(text)
+    return ("", ()) if date is None else (f"{date}", date)
+
+
+def _read_number(text: str) -> float | None:
+    """Read a number, with what stands around it, as in "$1,299.00". Return None if it is none."""
+    try:
+        number = float(text)  # 1e-05, too
+    except ValueError:
+        text = _GAPS.sub("", text)
+        if (pointed := _POINTS.search(text)) is not None:
+            text = pointed[0].replace(".", "")
+        numbers = (match[0] for match in _DIGITS.finditer(text) if any(map(str.isdigit, match[0])))
+        if (digits := next(numbers, None)) is None:
+            return None
+        has_thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", digits)
+        number = float(digits.replace(",", "" if has_thousands else "."))
+    return number if math.isfinite(number) else None

@@ -29,12 +29,21 @@ from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Measurements, Similarities, measure_named
 from neardup_solr.measures import fields as by_fields
 from neardup_solr.measures.aligned import compare_records, mutual_best
-from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, Table
-from neardup_solr.measures.fields import Evidence, Weights
+from neardup_solr.measures.columns import (
+    MISSING,
+    FieldColumn,
+    FieldKind,
+    Table,
+    make_column,
+    parse_fields,
+)
+from neardup_solr.measures.em import FLOOR, MOST_BITS
 from neardup_solr.measures.frequencies import Frequencies, count_words
+from neardup_solr.measures.levels import LEVELS, compare_fields
 from neardup_solr.measures.lists import SURE, find_lists, match_lists
 from neardup_solr.measures.pairs import Pairs, take_evenly
 from neardup_solr.measures.pretrained import WholeRecords
+from neardup_solr.measures.weights import Evidence, Weights
 from neardup_solr.progress import ignore
 from neardup_solr.settings import Settings
 
@@ -90,7 +99,7 @@ class Model:
     fields: Mapping[str, FieldKind]
     evidence: Weights | None = None
     threshold: float = by_fields.LEAST_PROBABILITY
-    floor: float = by_fields.FLOOR
+    floor: float = FLOOR
     once: bool = False
     same: int = 0
     different: int = 0
@@ -153,7 +162,7 @@ def _parse_model(content: dict[str, Any]) -> Model:
     """Make a model of what its file says. Raises ValueError or the like if it is none."""
     fields = {name: value["kind"] for name, value in content.get("fields", {}).items()}
     weights: Any = [content["intercept"], *(content["measures"][name] for name in MEASURES)]
-    evidence, kinds = None, by_fields.parse_fields(fields) if fields else {}
+    evidence, kinds = None, parse_fields(fields) if fields else {}
     if fields:
         weights += [content["evidence"], *(value["weight"] for value in content["fields"].values())]
         shares, rates = np.array(content["shares"]), np.array(content["rates"], dtype=np.float64)
@@ -276,7 +285,7 @@ class RecordMatcher:
         """
         if not len(likely):
             return probabilities
-        odds = np.full(len(pairs), -by_fields.MOST_BITS)
+        odds = np.full(len(pairs), -MOST_BITS)
         odds[likely] = self._wholes.weigh(pairs[likely])
         is_best = mutual_best(pairs, odds) & (odds >= 0.0)
         self._sure = probabilities[is_best & (odds >= SURE)]
@@ -310,7 +319,7 @@ class RecordMatcher:
         """Compare whole records: as equal if all fields are, in whatever notation."""
         whole = compare_records(self.forms, pairs, self.frequencies, threads=self.threads)
         shares_code = by_fields.mark_codes(self.columns, pairs)
-        whole[shares_code] = np.maximum(whole[shares_code], by_fields.FLOOR)
+        whole[shares_code] = np.maximum(whole[shares_code], FLOOR)
         whole[by_fields.mark_same(self.columns, pairs)] = 1.0
         return whole
 
@@ -327,7 +336,7 @@ class RecordMatcher:
         bits = (self.model.weights / math.log(2)).tolist()
         explained = [[Evidence("", "", bits[0])] for _ in pairs]
         rows, values = self.compare(pairs, self.model.measure)
-        levels = by_fields.compare_fields(self.columns, pairs[rows])
+        levels = compare_fields(self.columns, pairs[rows])
         for at, row, of_fields in zip(rows.tolist(), values.tolist(), levels.tolist(), strict=True):
             labels = [f"{NEUTRAL + SCALE * value:.2f}" for value in row[: len(MEASURES)]]
             if self.weights is not None:
@@ -362,7 +371,7 @@ class RecordMatcher:
             features.append((self._measure(name, forms, numbered) - NEUTRAL) / SCALE)
         if columns:
             assert self.weights is not None
-            levels = by_fields.compare_fields(columns, alike, threads=threads)
+            levels = compare_fields(columns, alike, threads=threads)
             if odds is None:
                 bits = by_fields.weigh_pairs(columns, alike, levels, self.weights)
             else:
@@ -371,7 +380,7 @@ class RecordMatcher:
             nats[(levels == MISSING).all(axis=1)] = -MOST_EVIDENCE
             features.append(np.clip(nats, -MOST_EVIDENCE, MOST_EVIDENCE))
             for column, of_column in zip(columns, levels.T, strict=True):
-                agreements = [agreement for _, agreement in by_fields.LEVELS[column.kind]]
+                agreements = [agreement for _, agreement in LEVELS[column.kind]]
                 # Missing is the last: no evidence.
                 features.append((np.array([*agreements, NEUTRAL])[of_column] - NEUTRAL) / SCALE)
         return Features(rows, np.stack(features, axis=1))
@@ -406,7 +415,7 @@ def make_joined_measure(
     value or a term is: what a pair gets does not depend on what comes with it.
     """
     samples = [
-        by_fields.make_column(name, kind, [row.get(name) for row in rows])
+        make_column(name, kind, [row.get(name) for row in rows])
         for name, kind in model.fields.items()
     ]
     wholes = WholeRecords(forms, samples, threads=1)
@@ -416,7 +425,7 @@ def make_joined_measure(
         rows = map(json.loads, joined) if model.fields else ([form] for form in joined)
         forms, *values = zip(*rows, strict=True)
         columns = [
-            by_fields.make_column(each.name, each.kind, column, each)
+            make_column(each.name, each.kind, column, each)
             for each, column in zip(samples, values, strict=True)
         ]
         matcher = RecordMatcher(

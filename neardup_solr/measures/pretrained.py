@@ -29,17 +29,12 @@ from neardup_solr.kernel import shingle_hashes
 from neardup_solr.measures import Flat
 from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.columns import MISSING, FieldColumn, Table
-from neardup_solr.measures.fields import (
-    EQUAL_ODDS,
-    OTHER_NAMES,
-    Weights,
-    compare_fields,
-    estimate_weights,
-    mark_other_names,
-    mark_same,
-)
+from neardup_solr.measures.fields import EQUAL_ODDS, OTHER_NAMES, mark_same
+from neardup_solr.measures.levels import compare_fields
+from neardup_solr.measures.names import mark_other_names
 from neardup_solr.measures.pairs import Pairs, in_parts, take_evenly
 from neardup_solr.measures.sets import hash_sets
+from neardup_solr.measures.weights import Weights, estimate_weights
 from neardup_solr.settings import Settings
 
 # Nats, of the intercept first, then of each feature.

@@ -15,16 +15,12 @@ from neardup_solr.errors import counted
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.columns import MISSING, FieldColumn
-from neardup_solr.measures.fields import (
-    LEAST_PROBABILITY,
-    LOOKALIKES,
-    Weights,
-    compare_fields,
-    mark_equal,
-    measure_agreements,
-)
+from neardup_solr.measures.em import LOOKALIKES, measure_agreements
+from neardup_solr.measures.fields import LEAST_PROBABILITY
+from neardup_solr.measures.levels import compare_fields, mark_equal
 from neardup_solr.measures.pairs import Pairs, take_evenly
 from neardup_solr.measures.variants import FEWEST, count_by_chance, is_telling
+from neardup_solr.measures.weights import Weights
 
 LOOKED_AT = 5_000  # pairs whose fields are compared again
 ALIKE = 0.1  # lookalikes, as a share of the pairs, from which they are told

@@ -22,7 +22,7 @@ from neardup_solr.text.diff import Change, Words
 
 if TYPE_CHECKING:
     from neardup_solr.measures.columns import FieldKind
-    from neardup_solr.measures.fields import Evidence
+    from neardup_solr.measures.weights import Evidence
 
 Record = Mapping[str, Any]  # values by field
 Pairs = Sequence[Sequence[int]]  # places of words that are the same, -1 for a word of another field

@@ -19,8 +19,7 @@ import numpy as np
 from neardup_solr import sources
 from neardup_solr.arguments import Source, join_names, listed
 from neardup_solr.errors import ArgumentError, DataError, RecordError, SourceError
-from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind
-from neardup_solr.measures.fields import make_column, parse_fields
+from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, make_column, parse_fields
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document, as_text
 from neardup_solr.sources.record import ROW, is_like_id, matches, plain

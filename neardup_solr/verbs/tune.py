@@ -21,7 +21,7 @@ from neardup_solr.arguments import Frame, Id, MeasureName, OneOrMore, Way, check
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import check_apart, check_place, write_lines
 from neardup_solr.measures import model as models
-from neardup_solr.measures.fields import FLOOR
+from neardup_solr.measures.em import FLOOR
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.model import Model
 from neardup_solr.measures.pairs import number_pairs, pairs_of

@@ -21,7 +21,7 @@ from neardup_solr.reports.html.embed import Listed, list_clusters
 from neardup_solr.reports.pair import PairTable, Record
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.fields import Evidence
+    from neardup_solr.measures.weights import Evidence
 
 BINS = 50  # of similarities in a picture
 

@@ -24,7 +24,7 @@ from neardup_solr.text import diff
 from neardup_solr.text.diff import Change, Words
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.fields import Evidence
+    from neardup_solr.measures.weights import Evidence
 
 MOST_ROWS = 12 << 20  # bytes of clusters and ids, which a page reads when it opens
 MOST_PAIRS = 20_000

@@ -586,7 +586,7 @@ def _count_below(
 
 def make_records(work: Work, documents: Corpus, frequencies: Frequencies) -> RecordMatcher:
     """Make the columns of the fields that are compared, and what their whole records need."""
-    from neardup_solr.measures.fields import make_column
+    from neardup_solr.measures.columns import make_column
     from neardup_solr.measures.model import RecordMatcher
 
     kinds = work.kinds

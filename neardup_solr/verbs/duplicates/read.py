@@ -313,7 +313,7 @@ def _take_apart(arguments: SimpleNamespace) -> dict[str, str]:
         return first
 
     if arguments.fields is not None:
-        from neardup_solr.measures.fields import parse_fields
+        from neardup_solr.measures.columns import parse_fields
 
         arguments.fields = {take(name): kind for name, kind in
                             parse_fields(arguments.fields).items()}  # fmt: skip
@@ -371,7 +371,7 @@ def _take_fields(arguments: SimpleNamespace) -> dict[str, FieldKind]:
         return {}
     reason = f"`fields` cannot be combined with the measure {arguments.measure}"
     require(arguments.measure in (AUTO, "fields"), reason, OMIT_ONE)
-    from neardup_solr.measures.fields import parse_fields
+    from neardup_solr.measures.columns import parse_fields
 
     arguments.measure, kinds = "fields", parse_fields(arguments.fields)
     if listed(arguments.text) == ("text",):

@@ -85,8 +85,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from neardup_solr.measures.fields import Evidence, Weights
     from neardup_solr.measures.frequencies import Frequencies
+    from neardup_solr.measures.weights import Evidence, Weights
     from neardup_solr.verbs.duplicates.remember import Changes
     from neardup_solr.verbs.evaluate.id_pairs import KnownPairs
     from neardup_solr.verbs.evaluate.sample import AnswerSheet

@@ -25,7 +25,7 @@ from neardup_solr.verbs import search
 
 if TYPE_CHECKING:
     from neardup_solr.measures.columns import FieldKind
-    from neardup_solr.measures.fields import Evidence
+    from neardup_solr.measures.weights import Evidence
 
 from neardup_solr.verbs.explain.subject import Subject
 

@@ -67,7 +67,8 @@ def _describe_limits(facts: Facts) -> str:
 
 def _describe_floor(facts: Facts) -> Iterator[str]:
     """Say that fields cannot make a match, if the whole records differ or no field is in both."""
-    from neardup_solr.measures.fields import FLOOR, MISSING_LEVEL
+    from neardup_solr.measures.em import FLOOR
+    from neardup_solr.measures.levels import MISSING_LEVEL
 
     evidence = facts.evidence[1:]
     if evidence and all(each.level == MISSING_LEVEL for each in evidence):

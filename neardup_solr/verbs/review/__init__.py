@@ -316,7 +316,7 @@ def _open_review(arguments: Mapping[str, Any], file: AnswerFile) -> Review:
              "same", "id", "text", "settings", "on_error", "on_progress")  # fmt: skip
     keep = listed(arguments["keep"])
     if arguments["fields"] is not None:
-        from neardup_solr.measures.fields import parse_fields
+        from neardup_solr.measures.columns import parse_fields
 
         keep = tuple(dict.fromkeys((*parse_fields(arguments["fields"]), *keep)))
     work = plan(keep=keep, texts=True, **{name: arguments[name] for name in names})

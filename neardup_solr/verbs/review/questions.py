@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.answers import DIFFERENT, JUDGEMENTS, SAME, UNSURE
 from neardup_solr.arguments import Judgement
-from neardup_solr.measures.fields import make_column
+from neardup_solr.measures.columns import make_column
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.model import (
     FEWEST,

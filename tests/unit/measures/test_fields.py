@@ -13,18 +13,11 @@ from neardup_solr.candidates import all_candidates
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.aligned import compare_records
-from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind
-from neardup_solr.measures.fields import (
-    FLOOR,
-    LEAST_PROBABILITY,
-    LEVELS,
-    FieldMatches,
-    compare_fields,
-    make_column,
-    match_fields,
-    parse_fields,
-)
+from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, make_column, parse_fields
+from neardup_solr.measures.em import FLOOR
+from neardup_solr.measures.fields import LEAST_PROBABILITY, FieldMatches, match_fields
 from neardup_solr.measures.frequencies import count_words
+from neardup_solr.measures.levels import LEVELS, compare_fields
 from neardup_solr.measures.model import RecordMatcher
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import as_text
