@@ -31,12 +31,14 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.clusters.components import Partition
-from neardup_solr.measures import model
+from neardup_solr.measures import logistic, model
 from neardup_solr.measures.columns import parse_fields
 from neardup_solr.measures.fields import LEAST_PROBABILITY
 from neardup_solr.measures.frequencies import count_words
-from neardup_solr.measures.model import Model, RecordMatcher
+from neardup_solr.measures.logistic import Fit, learn, leave_out
+from neardup_solr.measures.model import Model
 from neardup_solr.measures.pairs import Pairs
+from neardup_solr.measures.record_matcher import RecordMatcher
 from neardup_solr.text.normalize import normalize
 
 COUNTS = (10, 30, 100)
@@ -64,7 +66,7 @@ class Task:
     sides: NDArray[np.uint8] | None
     default: Model
 
-    def judge(self, fit: model.Fit) -> NDArray[np.float64]:
+    def judge(self, fit: Fit) -> NDArray[np.float64]:
         """Compute the probabilities of all pairs by what was learnt."""
         return model.judge(self.values, replace(self.default, weights=fit.weights, floor=fit.floor))
 
@@ -183,7 +185,7 @@ def ask(task: Task, seed: int, order: str, counts: Sequence[int], wrong: float =
         if is_idle and len(asked) not in counts:
             continue
         rows = np.array(asked)
-        fit = model.learn(task.values, task.guesses, rows, said[rows])
+        fit = learn(task.values, task.guesses, rows, said[rows])
         if order != "page" or len(asked) % EACH == 0:
             probabilities = task.judge(fit)
         if len(asked) in counts:
@@ -201,14 +203,14 @@ def choose_doubtful(
 
 def score(
     task: Task,
-    fit: model.Fit,
+    fit: Fit,
     said: NDArray[np.bool_],
     asked: list[int],
 ) -> Scores:
     """Score a model beside the default."""
     probabilities = task.judge(fit)
     is_found = probabilities >= LEAST_PROBABILITY
-    foretold = model.leave_out(task.values[asked], said[asked], fit) >= LEAST_PROBABILITY
+    foretold = leave_out(task.values[asked], said[asked], fit) >= LEAST_PROBABILITY
     return Scores(
         right=float((foretold == said[asked]).mean()),
         pairs=score_pairs(task, is_found, asked),
@@ -240,14 +242,14 @@ def measure(task: Task, seeds: int, order: str, wrong: float = 0.0) -> list[dict
 @contextmanager
 def chosen(choice: dict[str, float]) -> Iterator[None]:
     """Let the model have other constants for a while."""
-    usual = {name: getattr(model, name) for name in choice}
+    usual = {name: getattr(logistic, name) for name in choice}
     try:
         for name, value in choice.items():
-            setattr(model, name, value)
+            setattr(logistic, name, value)
         yield
     finally:
         for name, value in usual.items():
-            setattr(model, name, value)
+            setattr(logistic, name, value)
 
 
 def leave_one_out(tasks: dict[str, Task], seeds: int) -> list[list[Any]]:

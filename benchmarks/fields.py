@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.candidates import all_candidates
 from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
-from neardup_solr.measures import Similarities, fields
+from neardup_solr.measures import Similarities, columns, em, lookalikes
 from neardup_solr.measures.aligned import ALIGNED, compare_records
 from neardup_solr.measures.columns import FieldColumn, make_column, parse_fields
 from neardup_solr.measures.fields import LEAST_PROBABILITY, match_fields
@@ -55,6 +55,7 @@ GOALS = {"restaurants": 0.95, "dblp_acm": 0.965, "cytology": 0.99, "stroke": 0.9
 # tell lookalikes have to agree, how rare a value is that counts as such.
 CHOICES = {"FLOOR": (0.3, 0.4, 0.5), "LOOKALIKES_AGREEING": (0.6, 2 / 3),
            "RARE": (0.0, 1 / 3)}  # fmt: skip
+PLACES = {"FLOOR": em, "LOOKALIKES_AGREEING": lookalikes, "RARE": columns}
 
 DRAWS = 20  # of few records
 
@@ -206,14 +207,14 @@ def find_best(of: Prepared) -> float:
 @contextmanager
 def chosen(choice: dict[str, float]) -> Iterator[None]:
     """Let the measure have other constants for a while."""
-    usual = {name: getattr(fields, name) for name in choice}
+    usual = {name: getattr(PLACES[name], name) for name in choice}
     try:
         for name, value in choice.items():
-            setattr(fields, name, value)
+            setattr(PLACES[name], name, value)
         yield
     finally:
         for name, value in usual.items():
-            setattr(fields, name, value)
+            setattr(PLACES[name], name, value)
 
 
 def leave_one_out(sets: dict[str, Prepared]) -> tuple[list[dict[str, Any]], int]:

@@ -23,7 +23,7 @@ from lib.made import MADE
 from numpy.typing import NDArray
 
 from neardup_solr.measures.aligned import mutual_best
-from neardup_solr.measures.model import fit_logistic
+from neardup_solr.measures.logistic import fit_logistic
 from neardup_solr.measures.pretrained import WholeRecords
 from neardup_solr.memory import Spill
 from neardup_solr.verbs.duplicates import compare, plan

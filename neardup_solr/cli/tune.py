@@ -80,7 +80,7 @@ def _learn(parsed: options.ParsedOptions, format: TableOrJson) -> int:
 
 def _describe_training(training: Training, output: Path | None) -> Iterator[str]:
     """Describe what a model learnt, how good it is, and what to do next."""
-    from neardup_solr.measures.model import FEWEST, FEWEST_OF_EACH
+    from neardup_solr.measures.logistic import FEWEST, FEWEST_OF_EACH
 
     model = training.model
     default, total = f"the measure {model.measure}", model.same + model.different

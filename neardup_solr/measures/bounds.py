@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures.columns import (
-    MISSING,
-    FieldColumn,
-    Marks,
-    Numbers,
-    Table,
-)
+from neardup_solr.measures.columns import MISSING, FieldColumn, Marks, Numbers, Table
 from neardup_solr.measures.em import MOST_BITS
 from neardup_solr.measures.levels import (
     LEVELS,
@@ -24,7 +18,7 @@ from neardup_solr.measures.levels import (
     compare_fields,
     mark_equal,
 )
-from neardup_solr.measures.names import mark_names
+from neardup_solr.measures.other_names import mark_names
 from neardup_solr.measures.pairs import Pairs, number_pairs
 from neardup_solr.measures.weights import Weights
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures import Similarities
-from neardup_solr.measures.columns import (
-    MISSING,
-    FieldKind,
-    Marks,
-    Numbers,
-    Table,
-)
+from neardup_solr.measures.columns import MISSING, FieldKind, Marks, Numbers, Table
 from neardup_solr.measures.levels import (
     LEVELS,
     MOST_LEVELS,
+    NEARLY,
     TEXT_STEPS,
     Levels,
     list_agreements,
@@ -31,10 +27,75 @@ SURE = 0.9  # that it is among these, when it begins
 STRATUM = 0.1  # of similarity, in which pairs count alike
 FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begin as matches
 GUESSES = 5.0  # pairs that the first guess of a class counts for
-AGREEING = 0.5  # of what fields can tell, from which the most similar class is of matches
+AGREEING = 0.5  # of what fields can tell, in which pairs agree that begin as matches
 MOST_BITS = 10.0  # that a field can tell, when classes are judged
 MOST_ROUNDS, SETTLED = 200, 1e-4
 Classes = NDArray[np.signedinteger]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixture:
+    """Strangers, lookalikes and matches among candidate pairs, as EM finds them.
+
+    `shares` (3,) are those of the classes, `rates` (3, fields, MOST_LEVELS) how often each level
+    of the fields, which are of these `kinds`, occurs in a class. `classes` (pairs,) has the
+    likeliest class of each pair.
+    """
+
+    kinds: tuple[FieldKind, ...]
+    shares: Table
+    rates: Table
+    classes: Classes
+
+
+def fit_mixture(
+    kinds: tuple[FieldKind, ...], levels: Levels, similarities: Similarities, sampled: float = 1.0
+) -> Mixture:
+    """Fit the classes to the levels of candidate pairs, shape (pairs, fields).
+
+    `similarities` (pairs,) are those of the whole records. Each pair below `FLOOR` stands for
+    `sampled` pairs.
+    """
+    guesses = guess_rates(kinds)
+    patterns, can_match, begins, counts, numbers = _count_patterns(levels, similarities, sampled)
+    _begin_matches(patterns, kinds, can_match, begins, counts)
+    met = mark_levels(patterns)
+    is_copy = _mark_copies(patterns, kinds, can_match, counts)
+    chances = np.full((len(patterns), 3), (1.0 - SURE) / 2)
+    chances[np.arange(len(patterns)), begins] = SURE
+
+    def hold_known() -> None:
+        chances[~can_match, MATCHES] = 0.0
+        chances[is_copy] = np.arange(3) == MATCHES
+        chances[:] /= chances.sum(axis=1, keepdims=True)
+
+    for _ in range(MOST_ROUNDS):
+        hold_known()
+        shares, rates = estimate_rates(met, counts[:, np.newaxis] * chances, guesses)
+        logs = met @ compute_logs(rates).reshape(3, -1).T + compute_logs(shares)
+        before, chances = chances, np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, np.newaxis])
+        hold_known()
+        if np.abs(chances - before).max(initial=0.0) < SETTLED:
+            break
+    classes = np.where(similarities >= FLOOR, chances.argmax(axis=1)[numbers], STRANGERS)
+    return Mixture(kinds=kinds, shares=shares, rates=rates, classes=classes)
+
+
+def _mark_copies(
+    patterns: Levels, kinds: Sequence[FieldKind], can_match: Marks, counts: Table
+) -> Marks:
+    """Mark patterns that are equal in all fields, and in all that both have, if that is usual.
+
+    Values that are nearly equal count as slips if these are more than the pairs without any.
+    """
+    are_equal, are_missing = mark_equal(patterns, kinds), patterns == MISSING
+    are_near = (patterns == NEARLY) & [kind == "text" for kind in kinds]
+    agree = can_match & (are_equal | are_near | are_missing).all(axis=1)
+    is_slip = agree & are_near.any(axis=1)
+    is_copy: Marks = can_match & are_equal.all(axis=1)
+    if counts[is_slip].sum() > counts[agree & ~is_slip].sum():
+        is_copy |= is_slip
+    return is_copy
 
 
 def mark_levels(levels: Levels) -> Table:
@@ -70,7 +131,7 @@ def guess_rates(kinds: Sequence[FieldKind]) -> Table:
     return rates
 
 
-def count_patterns(
+def _count_patterns(
     levels: Levels, similarities: Similarities, sampled: float
 ) -> tuple[Levels, Marks, Classes, Table, Numbers]:
     """Count pairs of the same levels: these, whether they can match, their first class, how many.
@@ -94,7 +155,7 @@ def count_patterns(
     return levels[first], can_match[first], begins[first], counts, keys
 
 
-def begin_matches(
+def _begin_matches(
     patterns: Levels, kinds: Sequence[FieldKind], can_match: Marks, begins: Classes, counts: Table
 ) -> None:
     """Let pairs that agree in all fields but one begin as matches, if most of them do not.

@@ -36,15 +36,10 @@ import numpy as np
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.aligned import ALIGNED
 from neardup_solr.measures.bounds import bound_odds, bound_states, hash_levels
-from neardup_solr.measures.columns import (
-    MISSING,
-    FieldColumn,
-    Marks,
-    Table,
-)
+from neardup_solr.measures.columns import MISSING, FieldColumn, Marks, Table
 from neardup_solr.measures.em import BEGIN, FLOOR
 from neardup_solr.measures.levels import Levels, compare_fields, mark_equal
-from neardup_solr.measures.names import mark_other_names
+from neardup_solr.measures.other_names import mark_other_names
 from neardup_solr.measures.pairs import Pairs, take_evenly
 from neardup_solr.measures.weights import Evidence, Weights, learn_weights
 

@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures.aligned import compare_records
-from neardup_solr.measures.columns import (
-    MISSING,
-    FieldColumn,
-    FieldKind,
-    Marks,
-    Numbers,
-    Table,
-)
+from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, Marks, Numbers, Table
 from neardup_solr.measures.pairs import Pairs, number_pairs, pairs_of
 
 MISSING_LEVEL = "missing"  # the level of a pair that lacks a value

@@ -6,11 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from neardup_solr.measures.columns import (
-    FieldKind,
-    Marks,
-    Table,
-)
+from neardup_solr.measures.columns import FieldKind, Marks, Table
 from neardup_solr.measures.em import (
     AGREEING,
     LOOKALIKES,

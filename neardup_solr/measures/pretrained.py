@@ -31,7 +31,7 @@ from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.columns import MISSING, FieldColumn, Table
 from neardup_solr.measures.fields import EQUAL_ODDS, OTHER_NAMES, mark_same
 from neardup_solr.measures.levels import compare_fields
-from neardup_solr.measures.names import mark_other_names
+from neardup_solr.measures.other_names import mark_other_names
 from neardup_solr.measures.pairs import Pairs, in_parts, take_evenly
 from neardup_solr.measures.sets import hash_sets
 from neardup_solr.measures.weights import Weights, estimate_weights

@@ -15,29 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures import Similarities
-from neardup_solr.measures.columns import (
-    MISSING,
-    FieldKind,
-    Marks,
-    Table,
-)
+from neardup_solr.measures.columns import MISSING, FieldKind, Marks, Table
 from neardup_solr.measures.em import (
-    FLOOR,
     LOOKALIKES,
     MATCHES,
     MOST_BITS,
-    MOST_ROUNDS,
-    SETTLED,
     STRANGERS,
-    SURE,
-    begin_matches,
     compute_logs,
-    count_patterns,
     estimate_rates,
+    fit_mixture,
     guess_rates,
     mark_levels,
 )
-from neardup_solr.measures.levels import LEVELS, MISSING_LEVEL, NEARLY, Levels, mark_equal
+from neardup_solr.measures.levels import LEVELS, MISSING_LEVEL, Levels
 from neardup_solr.measures.lookalikes import (
     CLOSED_AGREEING,
     FEW_AGREEING,
@@ -171,45 +161,17 @@ def learn_weights(
     `similarities` (pairs,) are those of the whole records. Each pair below `FLOOR` stands for
     `sampled` pairs. The `pairs` (pairs, 2) tell how many lookalikes a record has.
     """
-    kinds = tuple(fields.values())
-    guesses = guess_rates(kinds)
-    patterns, can_match, begins, counts, numbers = count_patterns(levels, similarities, sampled)
-    begin_matches(patterns, kinds, can_match, begins, counts)
-    met = mark_levels(patterns)
-    are_equal, are_missing = mark_equal(patterns, kinds), patterns == MISSING
-    are_near = (patterns == NEARLY) & [kind == "text" for kind in kinds]
-    is_copy = can_match & are_equal.all(axis=1)
-    agree = can_match & (are_equal | are_near | are_missing).all(axis=1)
-    is_slip = agree & are_near.any(axis=1)
-    if counts[is_slip].sum() > counts[agree & ~is_slip].sum():
-        is_copy |= is_slip
-    chances = np.full((len(patterns), 3), (1.0 - SURE) / 2)
-    chances[np.arange(len(patterns)), begins] = SURE
-
-    def hold_known() -> None:
-        chances[~can_match, MATCHES] = 0.0
-        chances[is_copy] = np.arange(3) == MATCHES
-        chances[:] /= chances.sum(axis=1, keepdims=True)
-
-    for _ in range(MOST_ROUNDS):
-        hold_known()
-        shares, rates = estimate_rates(met, counts[:, np.newaxis] * chances, guesses)
-        logs = met @ compute_logs(rates).reshape(3, -1).T + compute_logs(shares)
-        before, chances = chances, np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, np.newaxis])
-        hold_known()
-        if np.abs(chances - before).max(initial=0.0) < SETTLED:
-            break
-    agreed = measure_agreed(kinds, rates)
+    mixture = fit_mixture(tuple(fields.values()), levels, similarities, sampled)
+    agreed = measure_agreed(mixture.kinds, mixture.rates)
     are_matches = judge_classes(agreed)
-    weights = _make_weights(fields, shares, rates, are_matches)
+    weights = _make_weights(fields, mixture.shares, mixture.rates, are_matches)
     if pairs is None or not are_matches[MATCHES] or are_matches[LOOKALIKES]:
         return weights
-    classes = np.where(similarities >= FLOOR, chances.argmax(axis=1)[numbers], STRANGERS)
-    if agreed[LOOKALIKES] >= CLOSED_AGREEING and are_closed(pairs, classes):
-        return _make_weights(fields, shares, rates, np.arange(3) != STRANGERS)
-    if measure_agreed(kinds, weights.rates)[LOOKALIKES] < FEW_AGREEING:  # with rates in order
+    if agreed[LOOKALIKES] >= CLOSED_AGREEING and are_closed(pairs, mixture.classes):
+        return _make_weights(fields, mixture.shares, mixture.rates, np.arange(3) != STRANGERS)
+    if measure_agreed(mixture.kinds, weights.rates)[LOOKALIKES] < FEW_AGREEING:  # in order
         return weights
-    return replace(weights, lookalikes=count_lookalikes(pairs, classes))
+    return replace(weights, lookalikes=count_lookalikes(pairs, mixture.classes))
 
 
 def estimate_weights(

@@ -320,7 +320,8 @@ def measure_by(
             with suppress(SchemaError, SettingsError):  # which reading its documents raises, too
                 settings = collection.stored_settings()
         return (settings and settings.measure) or "words"
-    from neardup_solr.measures.model import make_joined_measure, make_measure
+    from neardup_solr.measures.model import make_measure
+    from neardup_solr.measures.record_matcher import make_joined_measure
     from neardup_solr.verbs.duplicates.read import read_model
 
     is_free = measure == measures.AUTO

@@ -23,6 +23,7 @@ from neardup_solr.files import check_apart, check_place, write_lines
 from neardup_solr.measures import model as models
 from neardup_solr.measures.em import FLOOR
 from neardup_solr.measures.frequencies import count_words
+from neardup_solr.measures.logistic import FEWEST, can_learn, learn, leave_out
 from neardup_solr.measures.model import Model
 from neardup_solr.measures.pairs import number_pairs, pairs_of
 from neardup_solr.memory import Spill
@@ -156,9 +157,8 @@ def _train(work: Work, spill: Spill) -> Training:
 
     default = models.make_default(name, work.kinds)
     guesses = models.judge(values, default)
-    fit = models.learn(values, guesses, judged_rows, are_same, as_wholes=matcher.as_wholes)
-    can_learn = models.can_learn(guesses[judged_rows], are_same)
-    is_default = len(judged_rows) < models.FEWEST or not can_learn
+    fit = learn(values, guesses, judged_rows, are_same, as_wholes=matcher.as_wholes)
+    is_default = len(judged_rows) < FEWEST or not can_learn(guesses[judged_rows], are_same)
     model = replace(
         default,
         weights=default.weights if is_default else fit.weights,
@@ -169,7 +169,7 @@ def _train(work: Work, spill: Spill) -> Training:
         different=len(judged_rows) - same,
     )
     is_match = models.judge(values[is_open], model) >= model.threshold
-    left_out = models.leave_out(values[judged_rows], are_same, fit) >= model.threshold
+    left_out = leave_out(values[judged_rows], are_same, fit) >= model.threshold
     return Training(
         model=model,
         answered=answers.answered,

@@ -50,7 +50,7 @@ from neardup_solr.verbs.duplicates.remember import Memory
 if TYPE_CHECKING:
     from neardup_solr.measures.columns import FieldColumn
     from neardup_solr.measures.frequencies import Frequencies
-    from neardup_solr.measures.model import RecordMatcher
+    from neardup_solr.measures.record_matcher import RecordMatcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -587,7 +587,7 @@ def _count_below(
 def make_records(work: Work, documents: Corpus, frequencies: Frequencies) -> RecordMatcher:
     """Make the columns of the fields that are compared, and what their whole records need."""
     from neardup_solr.measures.columns import make_column
-    from neardup_solr.measures.model import RecordMatcher
+    from neardup_solr.measures.record_matcher import RecordMatcher
 
     kinds = work.kinds
     values: dict[str, list[Any]] = {name: [] for name in kinds}

@@ -16,16 +16,9 @@ from neardup_solr.answers import DIFFERENT, JUDGEMENTS, SAME, UNSURE
 from neardup_solr.arguments import Judgement
 from neardup_solr.measures.columns import make_column
 from neardup_solr.measures.frequencies import count_words
-from neardup_solr.measures.model import (
-    FEWEST,
-    Features,
-    RecordMatcher,
-    are_telling,
-    can_learn,
-    learn,
-    make_default,
-    predict,
-)
+from neardup_solr.measures.logistic import FEWEST, are_telling, can_learn, learn, predict
+from neardup_solr.measures.model import make_default
+from neardup_solr.measures.record_matcher import Features, RecordMatcher
 from neardup_solr.minhash import sign
 from neardup_solr.records import AnyId, Cluster, Duplicate, key_of
 from neardup_solr.reports.html import embed

@@ -18,8 +18,8 @@ from neardup_solr.measures.em import FLOOR
 from neardup_solr.measures.fields import LEAST_PROBABILITY, FieldMatches, match_fields
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.levels import LEVELS, compare_fields
-from neardup_solr.measures.model import RecordMatcher
 from neardup_solr.measures.pairs import Pairs
+from neardup_solr.measures.record_matcher import RecordMatcher
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 from tests.faults.tiers import sized

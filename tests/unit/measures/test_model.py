@@ -10,21 +10,18 @@ from neardup_solr.candidates import all_candidates
 from neardup_solr.measures.aligned import compare_records
 from neardup_solr.measures.fields import match_fields
 from neardup_solr.measures.frequencies import count_words
+from neardup_solr.measures.logistic import LEAST_ALIKE, learn, leave_out, predict
 from neardup_solr.measures.model import (
-    LEAST_ALIKE,
     MEASURES,
     NEUTRAL,
     SCALE,
     Model,
-    RecordMatcher,
     judge,
-    learn,
-    leave_out,
     make_default,
     make_measure,
     parse_model,
-    predict,
 )
+from neardup_solr.measures.record_matcher import RecordMatcher
 from neardup_solr.text.normalize import normalize
 from tests.unit.measures.test_fields import KINDS, columns_of, join_values, people
 

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from neardup_solr.measures.columns import (
-    FieldColumn,
-    Marks,
-)
+from neardup_solr.measures.columns import FieldColumn, Marks
 from neardup_solr.measures.levels import LEVELS, Levels, compare_fields, mark_equal
 from neardup_solr.measures.pairs import Pairs
 
