@@ -27,7 +27,7 @@ from lib.kinds import Table, compute_figures, read_tables
 
 import neardup_solr as nd
 from neardup_solr.answers.answer_file import AnswerFile
-from neardup_solr.sources.guess import fill_in
+from neardup_solr.sources.choice import fill_in
 from neardup_solr.verbs import review as reviews
 
 ANSWERS = 30

@@ -116,7 +116,8 @@ def _check(parsed: options.ParsedOptions) -> bool:
     """
     from neardup_solr import sources
     from neardup_solr.progress import ignore
-    from neardup_solr.sources.record import Guess, check_keep
+    from neardup_solr.sources.column import check_keep
+    from neardup_solr.sources.reading import Guess
 
     numbers = ("batch", "checkpoint_every", "min_replicas")
     require_positive(**{name: parsed[name] for name in numbers})

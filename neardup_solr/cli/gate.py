@@ -109,7 +109,7 @@ def _choose_columns(source: nd.Source, target: Collection) -> tuple[str, tuple[s
 
     For a collection of somebody else's they are those of the source.
     """
-    from neardup_solr.sources.record import ROW
+    from neardup_solr.sources.reading import ROW
 
     if target.names.is_plain:
         return "id", ("text",)

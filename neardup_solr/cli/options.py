@@ -658,12 +658,12 @@ def choose_columns(parsed: ParsedOptions, *, by_fields: bool = True) -> list[str
 
     `against` is replaced by what it names. Return the options that would ask for these columns.
     """
-    from neardup_solr.sources import guess
+    from neardup_solr.sources import choice
     from neardup_solr.verbs.duplicates.read import check_values
 
     check_values(parsed)  # or the data would be blamed
     _choose_other_side(parsed)
-    chosen = guess.choose_columns(parsed, by_fields=by_fields) if parsed.paths else None
+    chosen = choice.choose_columns(parsed, by_fields=by_fields) if parsed.paths else None
     if chosen is None:
         return []
     parsed.update(chosen.arguments)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from neardup_solr.errors import SettingsError, SourceError
-from neardup_solr.sources.record import NEEDS_FORMATS
+from neardup_solr.sources.part import NEEDS_FORMATS
 
 Added: TypeAlias = Mapping[str, str | float | None]
 # Takes a record of the source, or None, and what is written beside its columns.

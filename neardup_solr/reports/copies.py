@@ -18,8 +18,11 @@ from neardup_solr.progress import LOG
 from neardup_solr.reports import Add, Added, Beside, load_library, require_library
 from neardup_solr.reports.parquet import open_parquet
 from neardup_solr.reports.workbook import open_sheet
-from neardup_solr.sources.lines import DECOMPRESSORS, csv_line, suffix_of
-from neardup_solr.sources.record import SourceTable, matches, plain
+from neardup_solr.sources.column import matches
+from neardup_solr.sources.compression import COMPRESSIONS, suffix_of
+from neardup_solr.sources.csv import csv_line
+from neardup_solr.sources.table import SourceTable
+from neardup_solr.sources.values import plain
 
 # The suffix of a format that is copied, beside those of JSON lines, which any becomes.
 SAME: Final = {"csv": ".csv", "tsv": ".tsv", "lines": ".txt", "parquet": ".parquet",
@@ -38,7 +41,7 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
     if adds and source_format == "lines":  # which have no room for other columns
         same = None
     suffix = suffix_of(path)
-    if suffix in (".parquet", ".xlsx") and path.suffix.lower() in DECOMPRESSORS:
+    if suffix in (".parquet", ".xlsx") and path.suffix.lower() in COMPRESSIONS:
         raise PathError(str(path), f"{suffix} is already compressed", f"end it in {suffix}")
     if suffix not in (same, *JSON_LINES):
         kind = SourceError if suffix in SAME.values() else PathError

@@ -15,7 +15,7 @@ import orjson
 from neardup_solr.errors import ArgumentError
 from neardup_solr.files import PathError, check_place, write_lines
 from neardup_solr.reports import require_library
-from neardup_solr.sources.lines import csv_line
+from neardup_solr.sources.csv import csv_line
 from neardup_solr.text.escape import to_csv, to_tsv
 
 TEXTS: Final = ("text", "other_text")  # columns with texts of documents

@@ -1,8 +1,4 @@
-"""Records of DataFrames, tables of Arrow, mappings of columns and iterables.
-
-A DataFrame is recognized by its class, so neither pandas nor polars is loaded for it. It is read a
-few rows at a time: nothing is copied as a whole.
-"""
+"""DataFrames, tables of Arrow and mappings of columns."""
 
 from __future__ import annotations
 
@@ -13,16 +9,25 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from neardup_solr.arguments import describe
-from neardup_solr.errors import ArgumentError, RecordError, counted
-from neardup_solr.records import Document, find_problem
-from neardup_solr.sources import record as rows
-from neardup_solr.sources.binary import first_line, like_rows, read_arrow
-from neardup_solr.sources.json import FIRST_OBJECTS, Object, from_objects
-from neardup_solr.sources.record import Columns, Opened, Piece, Reading, Record, Unusable, record
+from neardup_solr.errors import ArgumentError
+from neardup_solr.sources.arrow import like_rows, read_arrow
+from neardup_solr.sources.column import matches, show_names, split_path
+from neardup_solr.sources.document import from_columns, from_row
+from neardup_solr.sources.header import Columns, choose_id, find_columns, number_them
+from neardup_solr.sources.iterables import (
+    MAPPING,
+    as_mapping,
+    kind_of_item,
+    list_names,
+    read_iterable,
+)
+from neardup_solr.sources.json import FIRST_OBJECTS
+from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.record_errors import first_line
+from neardup_solr.sources.table import Piece, Record
 
-ROWS_AT_ONCE: Final = 1_024
+FRAME_ROWS: Final = 1_024
 FIRST_ROWS: Final = 1_000  # that show which fields columns have
-
 # Classes of libraries, by their names: these are not loaded for it.
 KINDS: Final = {
     ("pandas", "DataFrame"): "pandas",
@@ -38,7 +43,6 @@ SERIES: Final = {
 }
 # What has tables of Arrow has any of these.
 DOORS: Final = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "to_batches")
-
 WHAT_MAY_BE: Final = (
     "give the path of a file or folder, a list of paths, a DataFrame, an Arrow table, or an "
     "iterable of (id, text), dicts or nd.Document"
@@ -60,7 +64,7 @@ def kind_of(source: Any) -> str:
     return "records" if is_iterable and not isinstance(source, bytes | bytearray) else ""
 
 
-def read_memory(source: Any, opened: Opened) -> Iterator[Piece]:
+def read_memory(source: Any, part: SourcePart) -> Iterator[Piece]:
     """Read the records of what is in memory.
 
     Raises ArgumentError if it is not a source, SourceError if it lacks the columns.
@@ -71,7 +75,15 @@ def read_memory(source: Any, opened: Opened) -> Iterator[Piece]:
     if not kind:
         what = f"the class {source.__name__}" if isinstance(source, type) else describe(source)
         raise ArgumentError(f"{what} is not a source", WHAT_MAY_BE)
-    return _READERS[kind](source, opened)
+    readers: dict[str, Callable[[Any, SourcePart], Iterator[Piece]]] = {
+        "pandas": _read_pandas,
+        "polars": _read_polars,
+        "lazy": _read_polars,
+        "arrow": _read_tables,
+        "columns": _read_mapping,
+        "records": read_iterable,
+    }
+    return readers[kind](source, part)
 
 
 def names_of(source: Any) -> list[Any]:
@@ -86,9 +98,11 @@ def names_of(source: Any) -> list[Any]:
     if kind == "columns":  # texts by their ids are none, which reading refuses
         are_texts = all(isinstance(column, str) for column in source.values())
         return [] if are_texts else list(source.keys())
-    if not isinstance(source, list | tuple) or any(_kind(item) != MAPPING for item in source[:1]):
+    if not isinstance(source, list | tuple) or any(
+        kind_of_item(item) != MAPPING for item in source[:1]
+    ):
         return []
-    return _names_of_all(source[:FIRST_OBJECTS])
+    return list_names(source[:FIRST_OBJECTS])
 
 
 def rows_of(source: Any, most: int) -> list[dict[Any, Any]]:
@@ -112,7 +126,7 @@ def rows_of(source: Any, most: int) -> list[dict[Any, Any]]:
             return []  # which reading refuses
         names, rows = list(source.keys()), zip(*source.values(), strict=False)
         return [dict(zip(names, row, strict=True)) for row in islice(rows, most)]
-    return [dict(_as_mapping(row)) for row in source[::step] if _kind(row) == MAPPING]
+    return [dict(as_mapping(row)) for row in source[::step] if kind_of_item(row) == MAPPING]
 
 
 def ends_of(source: Any, rows: int) -> tuple[Any, Any] | None:
@@ -134,62 +148,62 @@ def _named_levels(frame: Any) -> list[Any]:
     return [name for name in frame.index.names if name not in (None, *frame.columns)]
 
 
-def _read_pandas(frame: Any, opened: Opened) -> Iterator[Piece]:
+def _read_pandas(frame: Any, part: SourcePart) -> Iterator[Piece]:
     """Read the rows of a pandas DataFrame. An index with the name of the id is a column too."""
-    id, named = opened.reading.id, _named_levels(frame)
-    is_column = bool(rows.matches(id, frame.columns))
-    levels = [] if is_column else [named[at] for at in rows.matches(id, named)]
+    id, named = part.reading.id, _named_levels(frame)
+    is_column = bool(matches(id, frame.columns))
+    levels = [] if is_column else [named[at] for at in matches(id, named)]
 
     def take(first: int) -> Any:
-        few = frame.iloc[first : first + ROWS_AT_ONCE]
+        few = frame.iloc[first : first + FRAME_ROWS]
         return few.reset_index(level=levels) if levels else few
 
     names: list[Any] = list(take(0).columns)
-    if not rows.matches(id, names) and rows.split_path(id, tuple(names))[0] < 0:
-        reading = rows.choose_id(opened, [*names, *named], opened.reading)
-        opened = replace(opened, reading=reading)
+    if not matches(id, names) and split_path(id, tuple(names))[0] < 0:
+        reading = choose_id(part, [*names, *named], part.reading)
+        part = replace(part, reading=reading)
         if reading.has_ids:
-            raise opened.error(
-                f"the column {id!r} is missing; available: {rows.shown(names)}",
+            raise part.error(
+                f"the column {id!r} is missing; available: {show_names(names)}",
                 "name the right one with `id`, or make the index the id: "
-                f"df.rename_axis({id!r}){rows.number_them(reading)}",
+                f"df.rename_axis({id!r}){number_them(reading)}",
             )
-    columns = rows.find_columns(opened, names, opened.reading, partial(rows_of, frame, FIRST_ROWS))
-    slices = map(take, range(0, len(frame), ROWS_AT_ONCE))
-    return _read_slices(opened, columns, slices, lambda few, at: few.iloc[:, at].tolist())
+    columns = find_columns(part, names, part.reading, partial(rows_of, frame, FIRST_ROWS))
+    slices = map(take, range(0, len(frame), FRAME_ROWS))
+    return _read_slices(part, columns, slices, lambda few, at: few.iloc[:, at].tolist())
 
 
 def _read_slices(
-    opened: Opened,
+    part: SourcePart,
     columns: Columns,
     slices: Iterable[Any],
     take: Callable[[Any, int], list[Any]],
 ) -> Iterator[Piece]:
     """Read DataFrames of a few rows each. `take` takes the values of a column by its place."""
     places, columns = columns.needed()
-    number, where = 1, f"{opened.name}, row "
+    number, where = 1, f"{part.name}, row "
     for few in slices:
         parts = [take(few, place) for place in places]
-        yield from rows.from_columns(where, number, parts, columns, opened.reading)
+        yield from from_columns(where, number, parts, columns, part.reading)
         number += len(few)
 
 
-def _read_polars(frame: Any, opened: Opened) -> Iterator[Piece]:
+def _read_polars(frame: Any, part: SourcePart) -> Iterator[Piece]:
     """Read the rows of a DataFrame, or of a LazyFrame: in batches, only the columns it needs."""
     names = frame.collect_schema().names()
-    columns = rows.find_columns(opened, names, opened.reading, partial(rows_of, frame, FIRST_ROWS))
+    columns = find_columns(part, names, part.reading, partial(rows_of, frame, FIRST_ROWS))
     frames = [frame]
     if kind_of(frame) == "lazy":
         few = frame.select([names[place] for place in columns.needed()[0]])
         has_batches = hasattr(few, "collect_batches")
         frames = few.collect_batches(maintain_order=True) if has_batches else [few.collect()]
-    slices = chain.from_iterable(each.iter_slices(ROWS_AT_ONCE) for each in frames)
-    return _read_slices(opened, columns, slices, lambda few, at: few[names[at]].to_list())
+    slices = chain.from_iterable(each.iter_slices(FRAME_ROWS) for each in frames)
+    return _read_slices(part, columns, slices, lambda few, at: few[names[at]].to_list())
 
 
-def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
+def _read_tables(source: Any, part: SourcePart) -> Iterator[Piece]:
     """Read an Arrow table, or what can become one."""
-    pyarrow = opened.require("Arrow", "pyarrow")
+    pyarrow = part.require("Arrow", "pyarrow")
     try:
         if hasattr(source, "__arrow_c_stream__"):
             reader = pyarrow.RecordBatchReader.from_stream(source)
@@ -198,7 +212,7 @@ def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
         elif hasattr(source, "to_batches"):  # a dataset, of which only some columns are read
             names = source.schema.names
             examples = partial(like_rows, source.schema)
-            places, _ = rows.find_columns(opened, names, opened.reading, examples).needed()
+            places, _ = find_columns(part, names, part.reading, examples).needed()
             reader = source.scanner(columns=[names[place] for place in places]).to_reader()
         else:
             from pyarrow.interchange import from_dataframe
@@ -207,180 +221,28 @@ def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
     except (pyarrow.ArrowException, TypeError, ValueError) as error:
         what = f"{describe(source)} has no columns ({first_line(error)})"
         raise ArgumentError(what, WHAT_MAY_BE) from error
-    return read_arrow(opened, reader)
+    return read_arrow(part, reader)
 
 
-def _read_mapping(source: Any, opened: Opened) -> Iterator[Record]:
+def _read_mapping(source: Any, part: SourcePart) -> Iterator[Record]:
     """Read the rows of a mapping of columns to their values."""
     names = list(source.keys())
-    has_text = any(rows.matches(name, names) for name in opened.reading.text)
+    has_text = any(matches(name, names) for name in part.reading.text)
     if names and not has_text and all(isinstance(source[name], str) for name in names):
-        raise opened.error("has texts by their ids, not columns", "give its items()")
+        raise part.error("has texts by their ids, not columns", "give its items()")
     examples = partial(rows_of, source, FIRST_ROWS)
-    places, columns = rows.find_columns(opened, names, opened.reading, examples).needed()
+    places, columns = find_columns(part, names, part.reading, examples).needed()
     parts = {names[place]: source[names[place]] for place in places}
-    for name, part in parts.items():
-        if isinstance(part, str | bytes | Mapping) or not hasattr(part, "__len__"):
-            reason = f"its column {name!r} is {describe(part)}, not a list of values"
+    for name, column in parts.items():
+        if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
+            reason = f"its column {name!r} is {describe(column)}, not a list of values"
             step = "give a list for each column; a single document is given as [(id, text)]"
-            raise opened.error(reason, step)
+            raise part.error(reason, step)
     if len(set(map(len, parts.values()))) > 1:
-        lengths = ", ".join(f"{name!r} {len(part):,}" for name, part in parts.items())
+        lengths = ", ".join(f"{name!r} {len(column):,}" for name, column in parts.items())
         reason = f"its columns differ in length: {lengths}"
-        raise opened.error(reason, "give the same number of values for each")
+        raise part.error(reason, "give the same number of values for each")
     return (
-        rows.from_row(f"{opened.name}, row {number}", row, columns, opened.reading)
+        from_row(f"{part.name}, row {number}", row, columns, part.reading)
         for number, row in enumerate(zip(*parts.values(), strict=True), 1)
     )
-
-
-DOCUMENT: Final = "a Document"
-MAPPING: Final = "a dict"
-PAIR: Final = "a pair"
-
-
-def _read_records(source: Iterable[Any], opened: Opened) -> Iterator[Piece]:
-    """Read an iterable of Documents, dicts, or pairs of id and text, all of a kind."""
-    numbered = enumerate(source, 1)
-    for number, item in numbered:
-        kind = _kind(item)
-        if kind:
-            if kind == MAPPING:  # numbered if none of the first ones has anything like an id
-                few = source[:FIRST_OBJECTS] if isinstance(source, list | tuple) else [item]
-                reading = rows.choose_id(opened, _names_of_all(few), opened.reading)
-                opened = replace(opened, reading=reading)
-            items = _of_one_kind(opened, chain([(number, item)], numbered), kind)
-            yield from _RECORDS[kind](items, opened)
-            return
-        yield RecordError(f"{opened.name}, record {number}", _misfit(item, kind))
-
-
-def _names_of_all(items: Iterable[Any]) -> list[Any]:
-    """List the names that mappings have."""
-    mappings = (item for item in items if _kind(item) == MAPPING)
-    return list(dict.fromkeys(name for item in mappings for name in _as_mapping(item)))
-
-
-def _as_mapping(item: Any) -> Mapping[Any, Any]:
-    """Make a mapping of a named tuple, or of what has keys, such as a sqlite3.Row."""
-    if isinstance(item, dict | Mapping):
-        return item
-    if hasattr(item, "_fields"):
-        return dict(zip(item._fields, item, strict=True))
-    return {name: item[name] for name in item.keys()}  # noqa: SIM118 - it yields values
-
-
-def _of_one_kind(
-    opened: Opened, numbered: Iterable[tuple[int, Any]], kind: str
-) -> Iterator[tuple[str, Any]]:
-    """Pass records on with their positions, with an error in place of each of another kind."""
-    for number, item in numbered:
-        position = f"{opened.name}, record {number}"
-        fits = _kind(item) == kind
-        yield position, item if fits else RecordError(position, _misfit(item, kind))
-
-
-def _kind(item: object) -> str:
-    """Find the kind of a record, or "" if it is not a record."""
-    if isinstance(item, Document):
-        return DOCUMENT
-    if hasattr(item, "keys") or hasattr(item, "_fields"):  # the latter of a named tuple
-        return MAPPING
-    return PAIR if isinstance(item, tuple | list) else ""
-
-
-def _misfit(item: object, kind: str) -> str:
-    if kind and _kind(item):
-        return f"{_kind(item)}, but the first record is {kind}: give records of one kind"
-    return f"{describe(item)} is not a record: give (id, text), a dict or an nd.Document"
-
-
-def _of_documents(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[Record]:
-    """Pass documents on as they are: the verb that uses them checks each."""
-    for position, item in items:
-        if isinstance(item, RecordError):
-            yield item
-        elif type(item.id) is not str or type(item.text) is not str or item.kept:
-            yield _with_plain_values(item, item.position or position, opened.reading)
-        elif not opened.reading.has_ids:
-            yield replace(item, id=rows.NUMBERED, position=item.position or position)
-        elif item.position or find_problem(item) is None:
-            yield item
-        else:
-            yield replace(item, position=position)
-
-
-def _with_plain_values(document: Document, position: str, reading: Reading) -> Record:
-    """Make a document with plain values instead of those of NumPy and the like."""
-    try:
-        id = rows.id_value(document.id, reading) if reading.has_ids else rows.NUMBERED
-        text = rows.value(document.text, reading)
-        kept = {name: rows.kept_value(name, each, reading) for name, each in document.kept.items()}
-        made = record(position, id, text, reading=reading, kept=kept)
-    except Unusable as reason:
-        made = RecordError(position, str(reason))
-    if type(made) is not RecordError:
-        return made
-    if type(document.id) is type(document.text) is str:
-        return replace(document, position=position)
-    columns = {rows.ID: document.id, rows.TEXT: document.text, **document.kept}
-    made.record = rows.as_columns(columns.keys(), columns.values())
-    return made
-
-
-def _of_pairs(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[Record]:
-    if opened.reading.keep:
-        problem = f"{opened.label}: pairs of id and text have no further columns"
-        raise ArgumentError(problem, "give dicts instead, or leave `keep` out")
-    id = 0 if opened.reading.has_ids else None
-    pair = Columns(names=(rows.ID, rows.TEXT), id=id, text=(1,), keep=())
-    for position, item in items:
-        if isinstance(item, RecordError):
-            yield item
-        elif len(item) != 2:
-            values = counted(len(item), "value")
-            yield RecordError(position, f"a record of {values}: give (id, text), or a dict")
-        else:
-            yield rows.from_row(position, item, pair, opened.reading)
-
-
-def _of_mappings(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[Record]:
-    reading = opened.reading
-    objects = (_take_columns(position, item, reading) for position, item in items)
-    return from_objects(opened, objects, reading)
-
-
-def _take_columns(position: str, item: Any, reading: Reading) -> Object:
-    """Take the values of the columns that are columns for of a mapping, as Python has them."""
-    if isinstance(item, RecordError):
-        return position, item, b""
-    item = _as_mapping(item)
-    made: dict[str, Any] = {}
-    try:
-        for name in (*reading.keep, reading.id, *reading.text):
-            if (boxed := rows.dig(item, name, rows.LACKING)) is rows.LACKING:
-                continue
-            if type(boxed) is str and boxed.isascii():
-                made[name] = boxed
-            elif name in reading.keep:
-                made[name] = rows.kept_value(name, boxed, reading)
-            else:
-                made[name] = (rows.id_value if name == reading.id else rows.value)(boxed, reading)
-    except Unusable as problem:
-        record = rows.as_columns(item.keys(), item.values())
-        return position, RecordError(position, str(problem), record=record), b""
-    needed = (*reading.text, reading.id) if reading.has_ids else reading.text
-    if None in map(made.get, needed):
-        made = {name: item[name] for name in item if isinstance(name, str)} | made  # for the error
-    return position, made, b""
-
-
-_RECORDS: Final = {DOCUMENT: _of_documents, PAIR: _of_pairs, MAPPING: _of_mappings}
-_READERS: Final[dict[str, Callable[[Any, Opened], Iterator[Piece]]]] = {
-    "pandas": _read_pandas,
-    "polars": _read_polars,
-    "lazy": _read_polars,
-    "arrow": _read_batches,
-    "columns": _read_mapping,
-    "records": _read_records,
-}

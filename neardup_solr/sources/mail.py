@@ -15,7 +15,12 @@ from email.policy import default
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from neardup_solr.sources.markup import parse_page
+from neardup_solr.sources.blocks import lists_of_lines, read_whole
+from neardup_solr.sources.html import parse_page
+from neardup_solr.sources.objects import Numbered, name_document, open_rows
+from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.table import SourceTable
+from neardup_solr.sources.values import Unusable, too_large
 
 HEADERS: Final = ("subject", "from", "to", "date", "message_id")
 _BEGIN: Final = re.compile(rb"From \S+.*\d{4}")
@@ -80,3 +85,32 @@ def split_mailbox(lines: Iterable[bytes | None]) -> Iterator[bytes | None]:
             message.append(line)
     if message is not None:
         yield _QUOTED.sub(rb"\1", b"\n".join(message)) if is_whole else None
+
+
+def open_mail(part: SourcePart) -> SourceTable:
+    """Open an e-mail: its headers, and its text."""
+
+    def mails() -> Iterator[Numbered]:
+        try:
+            written = read_whole(part, part.reading.max_doc_bytes)
+        except Unusable as problem:
+            yield 1, str(problem)
+        else:
+            yield 1, {"id": name_document(part), **parse_mail(written)}
+
+    return open_rows(part, "eml", mails)
+
+
+def open_mbox(part: SourcePart) -> SourceTable:
+    """Open a mailbox: the headers and the text of each message, which is numbered."""
+
+    def mails() -> Iterator[Numbered]:
+        limit = part.reading.max_doc_bytes
+        raws = (line for lines in lists_of_lines(part, limit) for line in lines)
+        for number, written in enumerate(split_mailbox(raws), 1):
+            if written is None or len(written) > 4 * limit:  # attachments are no text
+                yield number, too_large(limit)
+            else:
+                yield number, {"id": name_document(part, number), **parse_mail(written)}
+
+    return open_rows(part, "mbox", mails)

@@ -6,6 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from neardup_solr.sources.blocks import read_whole
+from neardup_solr.sources.objects import Numbered, name_document, open_rows
+from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.table import SourceTable
+from neardup_solr.sources.values import Unusable, decode
+
 _TAG: Final = re.compile(r"\s*([A-Z][A-Z0-9])  ?-(?: (.*)|$)")
 # Columns by tags: of several tags, the first that an entry has counts.
 _COLUMNS: Final = {
@@ -16,6 +22,7 @@ _COLUMNS: Final = {
     "abstract": ("AB", "N2"),
 }  # fmt: skip
 _KNOWN: Final = {tag for tags in _COLUMNS.values() for tag in tags}
+MOST_BYTES: Final = 2**28  # of references, which are held as a whole
 
 
 def parse_ris(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -76,3 +83,26 @@ def parse_bibtex(library: Any, written: str) -> Iterator[tuple[int, dict[str, An
 
 def _flat(value: Any) -> str:
     return " ".join(str(value).replace("{", "").replace("}", "").split())
+
+
+def open_references(part: SourcePart) -> SourceTable:
+    """Open references in RIS or BibTeX: the fields of each. Without a key, they are numbered."""
+    format = part.format or ""
+
+    def entries() -> Iterator[Numbered]:
+        try:
+            written = decode(read_whole(part, MOST_BYTES), part.reading)
+        except Unusable as problem:
+            reason = f"cannot be read: {problem}"
+            raise part.error(reason, "split it, or set its `encoding`") from problem
+        if format == "ris":
+            parsed: Iterator[Numbered] = parse_ris(written.split("\n"))
+        else:
+            library = part.require("BibTeX", "bibtexparser")
+            parsed = parse_bibtex(library, written)
+        for count, (number, row) in enumerate(parsed, 1):
+            if isinstance(row, dict) and not row.get("id"):
+                row["id"] = name_document(part, count)
+            yield number, row
+
+    return open_rows(part, format, entries)

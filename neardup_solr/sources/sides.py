@@ -7,12 +7,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from neardup_solr.arguments import join_names
+from neardup_solr.errors import DataError, SourceError
+from neardup_solr.files import paths_of
 from neardup_solr.records import as_text
+from neardup_solr.sources.column import is_like_id, matches, show_names
+from neardup_solr.sources.column_traits import DISTINCT, choose_kind, look_at, number_rows
+from neardup_solr.sources.guess import Guess, guess_columns
+from neardup_solr.sources.reading import ROW
+from neardup_solr.sources.source import shown_name
+from neardup_solr.sources.values import plain
 from neardup_solr.text.normalize import normalize
 
 _WORD = re.compile(r"\w+")
 ALIKE = 0.1  # of the words of either column, at least, that the other has
-
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -54,3 +62,98 @@ def _count_words(rows: Rows) -> dict[str, Counter[str]]:
 def _share(words: Counter[str], others: Mapping[str, int]) -> float:
     """Compute the share of words that others have, too."""
     return sum(count for word, count in words.items() if word in others) / max(words.total(), 1)
+
+
+class UnpairedError(DataError):
+    """Columns of two sources have other names in either."""
+
+
+def require_telling(
+    argument: str, guess: Guess | None, sides: Sequence[Any], read: Sequence[tuple[Any, Any]],
+    rows: Sequence[Any], common: Sequence[str],
+) -> dict[str, str]:  # fmt: skip
+    """Refuse two sources if little that tells records apart is in both, and each has other columns.
+
+    Return the other columns that look alike, with how they are paired.
+    """
+    compared = () if guess is None else (*guess.fields, *guess.texts)
+    columns = [look_at(name, [[as_text(row[name]).strip() for row in side] for side in sides])
+               for name in compared]  # fmt: skip
+    columns = [column for column in columns if not number_rows(column)]
+    are_telling = any(column.distinct >= DISTINCT / 2 for column in columns)
+    ids = () if guess is None else (guess.id or "id",)
+    first, second = ([{str(name): value for name, value in row.items()
+                       if not matches(str(name), (*common, *ids)) and not is_like_id(str(name))}
+                      for row in side] for side in rows)  # fmt: skip
+    pairs = pair_columns(first, second)
+    others = [
+        look_at(name, [[as_text(row.get(name)).strip() for row in first]]) for name, _ in pairs
+    ]
+    words, other_words = (sum(column.length for column in each) for each in (columns, others))
+    if (any(first) and any(second) and not are_telling) or (pairs and other_words >= words):
+        raise refuse_unpaired(argument, read, rows, [], None)
+    return {
+        name: f"to compare it, name {one}={other}" for one, other in pairs for name in (one, other)
+    }
+
+
+def require_rows(read: Sequence[tuple[Any, Any]], rows: Sequence[Any]) -> None:
+    """Refuse one of two sides that has columns, but no rows, by SourceError."""
+    for (side, _), own in zip(read, rows, strict=True) if len(rows) > 1 else ():
+        if not own:
+            step = "check that it is complete, and the right one"
+            raise SourceError(name_side(side), "has columns, but no rows", step)
+
+
+def refuse_unpaired(
+    argument: str, read: Sequence[tuple[Any, Any]], rows: Sequence[Any], wanted: Sequence[str],
+    lacking: int | None,
+) -> UnpairedError:  # fmt: skip
+    """Make the error that two sources name their columns differently, with what may be pairs.
+
+    Raises SourceError if one of them has columns, but no rows.
+    """
+    require_rows(read, rows)
+    ids = [{name for name in side[0] if is_like_id(str(name))} if side else set() for side in rows]
+    for side, own in zip(rows, ids, strict=True):  # and what only numbers its rows
+        texts = {name: [as_text(row.get(name)).strip() for row in side] for name in side[0]}
+        own |= {name for name, values in texts.items() if name not in wanted
+                and number_rows(look_at(str(name), [values]))}  # fmt: skip
+    free = [[{str(name): value for name, value in row.items() if name not in own} for row in side]
+            for side, own in zip(rows, ids, strict=True)]  # fmt: skip
+    pairs = pair_columns(free[0], free[1], wanted)
+    if not pairs:
+        columns = [[*dict.fromkeys(name for row in side for name in row)] or ["…"] for side in free]
+        places = [[name for name in each if name in wanted] or each for each in columns]
+        pairs = [(places[0][0], places[1][0])]
+    spelled = []
+    for one, other in pairs:
+        sides = zip(free, (one, other), strict=True)
+        values = [[as_text(row.get(name)).strip() for row in side] for side, name in sides]
+        kind = choose_kind(look_at(one, values))
+        suffix = f":{kind}" if argument == "fields" and kind != "text" else ""
+        spelled.append(f"{one}{suffix}" if one == other else f"{one}={other}{suffix}")
+    labels = [name_side(side) for side, _ in read]
+    has = [f"{label} has {show_names(each)}" for label, each in zip(
+        labels, ([*side[0]] if side else [] for side in rows), strict=True)]  # fmt: skip
+    if lacking is not None:
+        has[lacking] += f", but no column {wanted[0]!r}"
+    reason = ", ".join(has) + (": too little is in both" if lacking is None else "")
+    return UnpairedError(reason, f"pair the columns with `{argument}` {join_names(spelled)!r}")
+
+
+def name_side(source: Any) -> str:
+    paths = paths_of(source)
+    return type(source).__name__ if paths is None else shown_name(paths)
+
+
+def choose_ids(rows: Sequence[Any], named: Sequence[str]) -> str:
+    """Choose the column of the ids of each of two sides that have none in common."""
+    ids = []
+    for at, side in enumerate(rows):
+        values = [{str(name): plain(value) for name, value in row.items()} for row in side]
+        columns = [*dict.fromkeys(name for row in values for name in row)]
+        guess = guess_columns([values], named=[name_of(each, at) for each in named])
+        usual = [columns[place] for place in matches("id", columns)]
+        ids.append(usual[0] if usual else ROW if guess is None or guess.id is None else guess.id)
+    return ids[0] if ids[0] == ids[1] else "=".join(ids)

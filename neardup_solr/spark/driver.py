@@ -14,7 +14,7 @@ from neardup_solr.arguments import checked, in_bytes, require
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.files import home
 from neardup_solr.sources import Reading
-from neardup_solr.sources.record import check_keep
+from neardup_solr.sources.column import check_keep
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

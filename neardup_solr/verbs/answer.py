@@ -31,7 +31,8 @@ from neardup_solr.reports.rows import ANSWER, Columns
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID
-from neardup_solr.sources import PAIR, Reading, SourceLike, reading_of
+from neardup_solr.sources import Reading, SourceLike, reading_of
+from neardup_solr.sources.pair_files import PAIR
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.evaluate.id_pairs import columns_of
 from neardup_solr.verbs.evaluate.sample import AnswerSheet

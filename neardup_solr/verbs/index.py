@@ -17,7 +17,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import TEXT
 from neardup_solr.sources import SourceLike, reading_of
-from neardup_solr.sources.record import check_keep
+from neardup_solr.sources.column import check_keep
 from neardup_solr.verbs.columns_to_keep import ColumnsToKeep
 from neardup_solr.verbs.delivery import Delivery
 from neardup_solr.verbs.index_run import IndexRun, IndexSummary

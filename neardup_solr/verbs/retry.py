@@ -18,8 +18,11 @@ from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, identity
-from neardup_solr.sources.json import from_objects, load
-from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, matches
+from neardup_solr.sources.column import matches
+from neardup_solr.sources.objects import from_objects, load
+from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.record_errors import AGAIN
+from neardup_solr.sources.table import NUMBERED, Record
 from neardup_solr.verbs.index import index
 
 GONE = "'record' is missing or unreadable: set it to an object with its columns"
@@ -235,7 +238,7 @@ class LetterReader:
         # Dead letters are UTF-8, without what is above the header.
         reading = replace(self.reading, encoding=None, skip_rows=0, sheet=None)
         raw = record.encode("utf-8", "surrogateescape") if isinstance(record, str) else b""
-        source = Opened(
+        source = SourcePart(
             label=self._source, name=self._source, path=None, reading=reading, begun=iter([raw])
         )
         # Of a source that is gone, or was recognized, only objects tell what they are.

@@ -41,7 +41,7 @@ from neardup_solr.settings import (
 )
 from neardup_solr.solr.collection import Collection, waiting
 from neardup_solr.sources import SourceLike, reading_of
-from neardup_solr.sources.guess import fill_in
+from neardup_solr.sources.choice import fill_in
 from neardup_solr.verbs.duplicates import compare, plan
 from neardup_solr.verbs.duplicates.read import Work, read_documents
 from neardup_solr.verbs.evaluate.id_pairs import id_pairs, known_pairs

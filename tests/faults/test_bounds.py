@@ -19,7 +19,7 @@ from neardup_solr.arguments import MAX_DOC_BYTES, in_bytes
 from neardup_solr.cli import main
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.minhash import sign
-from neardup_solr.sources import Reading, lines
+from neardup_solr.sources import Reading, blocks, compression
 from neardup_solr.sources import documents as read
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
@@ -244,13 +244,14 @@ def test_a_bound_has_to_be_positive(bound: int) -> None:
 
 
 BLOCK = bytes(2**24)
-GROWN = tiers.sized(usual=2 * len(BLOCK), full=lines.GROWS_FROM)  # from which a source may not
+GROWN = tiers.sized(usual=2 * len(BLOCK), full=compression.GROWS_FROM)  # what may grow
 
 
 @pytest.fixture
 def growth(monkeypatch: pytest.MonkeyPatch) -> None:
     """How much a source may grow is as usual, but from a smaller size on."""
-    monkeypatch.setattr(lines, "GROWS_FROM", GROWN)
+    monkeypatch.setattr(compression, "GROWS_FROM", GROWN)
+    monkeypatch.setattr(blocks, "GROWS_FROM", GROWN)
     monkeypatch.delenv("NEARDUP_MAX_GROWTH", raising=False)
 
 

@@ -15,7 +15,7 @@ from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.sources import Reading, size_hint
 from neardup_solr.sources import documents as read
-from neardup_solr.sources.binary import MOST_WHOLE, SHEET_ROWS
+from neardup_solr.sources.excel import MOST_WHOLE, SHEET_ROWS
 
 SECRET = "the secret text outside"
 

@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import neardup_solr as nd
 from neardup_solr.checkpoint import read_checkpoint, read_letters
 from neardup_solr.solr import outages
-from neardup_solr.sources.record import AGAIN
+from neardup_solr.sources.record_errors import AGAIN
 from tests.faults.model import (
     Busy,
     Crash,

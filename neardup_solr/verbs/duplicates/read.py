@@ -52,9 +52,13 @@ from neardup_solr.settings import (
     settings_of,
 )
 from neardup_solr.sources import Reading, is_collection, reading_of
-from neardup_solr.sources.guess import fill_in
-from neardup_solr.sources.record import ROW, Piece, came_before, matches, plain
+from neardup_solr.sources.choice import fill_in
+from neardup_solr.sources.column import matches
+from neardup_solr.sources.reading import ROW
+from neardup_solr.sources.record_errors import came_before
 from neardup_solr.sources.sides import name_of
+from neardup_solr.sources.table import Piece
+from neardup_solr.sources.values import plain
 from neardup_solr.text.numbers import join_numbers
 from neardup_solr.text.shingles import Packed, size_of
 

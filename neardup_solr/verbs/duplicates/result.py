@@ -66,8 +66,9 @@ from neardup_solr.reports.rows import (
     of_pairs,
 )
 from neardup_solr.settings import CAP, WORD_CAP, Settings
-from neardup_solr.sources import Reading, is_collection, is_for_excel, paths_of, shown_name
-from neardup_solr.sources.record import step_for
+from neardup_solr.sources import Reading, is_collection, paths_of, shown_name
+from neardup_solr.sources.head import is_for_excel
+from neardup_solr.sources.record_errors import step_for
 from neardup_solr.verbs.duplicates import group
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified, make_joining
 from neardup_solr.verbs.duplicates.doubts import Doubts

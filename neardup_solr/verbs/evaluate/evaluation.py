@@ -11,7 +11,7 @@ from neardup_solr.errors import counted
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.reports.html_table import Markup, make_html_table
 from neardup_solr.reports.row_table import RowTable
-from neardup_solr.sources import PAIR
+from neardup_solr.sources.pair_files import PAIR
 from neardup_solr.verbs.evaluate.id_pairs import IdPair
 from neardup_solr.verbs.evaluate.precision import Share
 

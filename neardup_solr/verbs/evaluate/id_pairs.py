@@ -12,7 +12,8 @@ from neardup_solr.arguments import Frame, Id, describe, require
 from neardup_solr.errors import DataError, SourceError
 from neardup_solr.records import AnyId, Duplicate, Pair, as_whole, natural, ordered
 from neardup_solr.reports.rows import ANSWER
-from neardup_solr.sources import PAIR, read_columns, read_pairs
+from neardup_solr.sources import read_pairs
+from neardup_solr.sources.pair_files import PAIR, read_columns
 from neardup_solr.verbs.evaluate.sample import AnswerSheet
 
 IdPair = tuple[AnyId, AnyId]

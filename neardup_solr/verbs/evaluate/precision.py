@@ -15,7 +15,7 @@ from neardup_solr.errors import DataError
 from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
 from neardup_solr.reports.rows import ANSWER
-from neardup_solr.sources import PAIR
+from neardup_solr.sources.pair_files import PAIR
 from neardup_solr.verbs.evaluate.id_pairs import IdPair, key_of_pair
 from neardup_solr.verbs.evaluate.sample import WIDTH, stratum_of
 

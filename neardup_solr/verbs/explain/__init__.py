@@ -22,7 +22,7 @@ from neardup_solr.settings import (
 )
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike, reading_of
-from neardup_solr.sources.guess import fill_in
+from neardup_solr.sources.choice import fill_in
 from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates import plan, read
 

@@ -11,7 +11,7 @@ from neardup_solr.measures.equality import parse_equality
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike
-from neardup_solr.sources.record import check_keep
+from neardup_solr.sources.column import check_keep
 from neardup_solr.verbs.gate.policy import Policy
 
 MOST_AT_ONCE = 1_000  # documents of a query

@@ -24,7 +24,7 @@ from neardup_solr.measures import Limits
 from neardup_solr.progress import LOG, OnError, OnProgress
 from neardup_solr.records import Cluster, key_of
 from neardup_solr.settings import Settings
-from neardup_solr.sources.guess import fill_in
+from neardup_solr.sources.choice import fill_in
 from neardup_solr.verbs.answer import find_name
 from neardup_solr.verbs.duplicates import Duplicates, find_duplicates, plan
 from neardup_solr.verbs.duplicates.read import Compared

@@ -35,8 +35,11 @@ from neardup_solr.solr.retry import Retry
 from neardup_solr.solr.schema import read_schema
 from neardup_solr.solr.unsigned import count_unsigned, describe_unsigned
 from neardup_solr.solr.update import orders
-from neardup_solr.sources.json import from_objects
-from neardup_solr.sources.record import Opened, Reading, Record, key
+from neardup_solr.sources.column import find_key as key
+from neardup_solr.sources.objects import from_objects
+from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.table import Record
 from neardup_solr.verbs.explain import explain
 from neardup_solr.verbs.explain.explanation import make_record
 from neardup_solr.verbs.gate.answers import GateAnswers, make_answers
@@ -371,7 +374,7 @@ class Service:
             position = f"documents[{number}]"
             renamed = self._rename(each, position) if isinstance(each, dict) else each
             records.append((position, renamed, b""))
-        source = Opened(label="documents", name="documents", path=None, reading=reading)
+        source = SourcePart(label="documents", name="documents", path=None, reading=reading)
         return [(isinstance(record, Document) and make_refusal(record)) or record
                 for record in from_objects(source, records, reading)]  # fmt: skip
 

@@ -86,7 +86,7 @@ def test_a_sheet_that_is_full_is_told_as_it_is_read(
 ) -> None:
     """What Excel left out is not there; nor are further sheets read."""
     monkeypatch.setattr(workbook, "MOST_ROWS", 3)
-    monkeypatch.setattr("neardup_solr.sources.binary.SHEET_ROWS", 3)
+    monkeypatch.setattr("neardup_solr.sources.excel.SHEET_ROWS", 3)
     rows = [[str(at), f"text {at}"] for at in range(3)]
     write_sheets(tmp_path / "a.xlsx", ["id", "text"], rows, str)
     notices: list[str] = []

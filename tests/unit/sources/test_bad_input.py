@@ -18,8 +18,9 @@ import pytest
 import zstandard
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.sources import FORMATS, Reading, read_text
+from neardup_solr.sources import Reading, read_text
 from neardup_solr.sources import documents as read
+from neardup_solr.sources.formats import FORMATS
 
 GOOD_LINE = {
     "txt": b"good text\n",

@@ -19,8 +19,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.sources import Reading
+from neardup_solr.sources import Reading, reading_of
 from neardup_solr.sources import documents as read
 
 EXPECTED = [("1", "Café Übermut"), ("2", "日本, 本屋")]
@@ -35,6 +36,11 @@ def told(
     lines: list[str] = []
     found = read(path, reading=reading or Reading(), on_error=errors.append, on_notice=lines.append)
     return [(one.id, one.text) for one in found], [error.reason for error in errors], lines
+
+
+def dialect(**options: Any) -> Reading:
+    """How a source with these options is read."""
+    return reading_of(nd.Source((), **options), "none")[1]
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -73,7 +79,7 @@ def test_a_delimiter_may_be_named(tmp_path: Path, delimiter: str) -> None:
     """One character, of more than one byte too; a tab also as a backslash and a t."""
     one = delimiter.replace("\\t", "\t")
     table = f'id{one}text\n1{one}a,b\n2{one}"c{one}d"\n'
-    reading = Reading(delimiter=delimiter)
+    reading = dialect(delimiter=delimiter)
     for name in ("a.csv", "a.tsv", "a.txt", "a.dat", "a"):
         if one != "\t" or "tsv" not in name:
             expected = [("1", "a,b"), ("2", f"c{one}d")]
@@ -84,13 +90,13 @@ def test_a_delimiter_may_be_named(tmp_path: Path, delimiter: str) -> None:
 def test_a_delimiter_that_cannot_be(delimiter: str) -> None:
     """It has to be one character that can stand between fields."""
     with pytest.raises(ArgumentError, match="`delimiter` cannot be"):
-        Reading(delimiter=delimiter)
+        dialect(delimiter=delimiter)
 
 
 def test_only_tables_have_a_delimiter(tmp_path: Path) -> None:
     """What has none says so."""
     with pytest.raises(ArgumentError, match="jsonl has no delimiter; leave `delimiter` out"):
-        read(write(tmp_path / "a.jsonl", "{}"), reading=Reading(delimiter=";"))
+        read(write(tmp_path / "a.jsonl", "{}"), reading=dialect(delimiter=";"))
 
 
 # Encodings
@@ -109,7 +115,7 @@ def test_an_encoding_may_be_named(tmp_path: Path, name: str, encoding: str) -> N
     }
     content = lines[name.removesuffix(".gz").rpartition(".")[2]].encode(encoding)
     path = write(tmp_path / name, gzip.compress(content) if name.endswith("gz") else content)
-    assert told(path, Reading(encoding=encoding)) == (WESTERN, [], [])
+    assert told(path, dialect(encoding=encoding)) == (WESTERN, [], [])
 
 
 @pytest.mark.parametrize("encoding", ["shift_jis", "gb18030", "big5", "euc_jp", "iso2022_jp"])
@@ -117,19 +123,19 @@ def test_characters_may_lie_across_blocks(tmp_path: Path, encoding: str) -> None
     """Characters of several bytes, wherever a block ends."""
     text = "日本" * 200_000
     path = write(tmp_path / "a.txt", f"1 x{text}\n2 {text}\n".encode(encoding))
-    assert told(path, Reading(encoding=encoding))[0] == [("1", f"x{text}"), ("2", text)]
+    assert told(path, dialect(encoding=encoding))[0] == [("1", f"x{text}"), ("2", text)]
 
 
 def test_what_is_not_of_the_encoding_is_an_error_of_its_record(tmp_path: Path) -> None:
     """It is named; the rest is read; `lossy` reads it all the same."""
     path = write(tmp_path / "a.txt", b"1 a\n2 \x81 b\n3 c\n4 d\n")
-    reading = Reading(encoding="cp1252")
+    reading = dialect(encoding="cp1252")
     assert told(path, reading) == (
         [("1", "a"), ("3", "c"), ("4", "d")],
         ["invalid cp1252: bytes that are not a character"],
         [],
     )
-    lossy = Reading(encoding="cp1252", lossy=True)
+    lossy = dialect(encoding="cp1252", lossy=True)
     assert told(path, lossy)[0][1] == ("2", "\ufffd b")
     table = write(tmp_path / "a.csv", b'id,text\n1,a\n2,"\x81"\n3,c\n')
     assert told(table, reading)[:2] == (
@@ -144,7 +150,7 @@ def test_a_file_that_is_not_of_the_encoding(tmp_path: Path, name: str, encoding:
     """What Python's decoders say is an error of ours."""
     path = write(tmp_path / name, "id,text\n1,größer\n".encode("cp1252"))
     with pytest.raises(SourceError, match=f"is not {encoding.upper()} .*`encoding`.* use cp1252"):
-        told(path, Reading(encoding=encoding))
+        told(path, dialect(encoding=encoding))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +188,7 @@ def test_the_likely_encoding_is_named(tmp_path: Path, text: str, encoding: str, 
     with pytest.raises(SourceError) as caught:
         told(path)
     assert caught.value.next_step == f"it appears to be {encoding}: set `encoding` to {encoding}"
-    assert told(path, Reading(encoding=encoding))[0] == [("1", text)]
+    assert told(path, dialect(encoding=encoding))[0] == [("1", text)]
 
 
 @pytest.mark.parametrize(("text", "notices"), [("5 € “new”", 1), ("größer", 0)])
@@ -191,28 +197,28 @@ def test_cp1252_is_not_taken_for_latin_1(tmp_path: Path, text: str, notices: int
     path = write(tmp_path / "a.csv", f"id,text\n1,{text}\n2,{text}\n".encode("cp1252"))
     line = "a.csv: this looks like cp1252: characters such as € would be lost; "
     expected = [f"{line}set its encoding to cp1252"] * notices
-    assert told(path, Reading(encoding="latin-1"))[2] == expected
-    assert told(path, Reading(encoding="cp1252"))[2] == []
+    assert told(path, dialect(encoding="latin-1"))[2] == expected
+    assert told(path, dialect(encoding="cp1252"))[2] == []
 
 
 def test_a_mark_of_utf8_is_passed_over_where_it_is_named(tmp_path: Path) -> None:
     """`utf-8-sig` and UTF-8 are the same here."""
     path = write(tmp_path / "a.csv", b"\xef\xbb\xbfid,text\n1,caf\xc3\xa9\n")
     for encoding in ("utf-8", "utf-8-sig", "UTF8"):
-        assert told(path, Reading(encoding=encoding))[0] == [("1", "café")]
+        assert told(path, dialect(encoding=encoding))[0] == [("1", "café")]
 
 
 @pytest.mark.parametrize("encoding", ["no-such", "zlib", "rot13", "", "a\0b"])
 def test_an_encoding_that_cannot_be(encoding: str) -> None:
     """What Python does not know as an encoding of text is refused before anything is read."""
     with pytest.raises(ArgumentError, match="`encoding` cannot be"):
-        Reading(encoding=encoding)
+        dialect(encoding=encoding)
 
 
 def test_binary_formats_have_their_own_encoding(tmp_path: Path) -> None:
     """Parquet and Excel say so."""
     with pytest.raises(ArgumentError, match="parquet has its own encoding; leave `encoding` out"):
-        read(write(tmp_path / "a.parquet", ""), reading=Reading(encoding="latin-1"))
+        read(write(tmp_path / "a.parquet", ""), reading=dialect(encoding="latin-1"))
 
 
 # Columns
@@ -384,7 +390,7 @@ def test_an_element_over_the_limit_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, block: int
 ) -> None:
     """It is one error and not held; those after it are read, and so is the end of the array."""
-    monkeypatch.setattr("neardup_solr.sources.lines.BLOCK", block)
+    monkeypatch.setattr("neardup_solr.sources.compression.BLOCK", block)
     reading = Reading(max_doc_bytes=1_000)
     element = f'{{"id":"7","text":"a","more":[{HUGE[kind]}]}}'
     for content, ids, words in (
@@ -406,7 +412,7 @@ def test_an_element_is_too_large_wherever_it_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
     """One that is read with others at once is refused as one that is not."""
-    monkeypatch.setattr("neardup_solr.sources.lines.BLOCK", block)
+    monkeypatch.setattr("neardup_solr.sources.compression.BLOCK", block)
     element = '{"id":"7","text":"short","html":"%s"}' % ("x" * 70_000)
     path = write(tmp_path / "a.json", f"[{ELEMENTS},{element}]")
     found, errors, _ = told(path, Reading(max_doc_bytes=1_000))
@@ -427,7 +433,7 @@ def test_arrays_round_trip(
     tmp_path: Path, rows: list[tuple[str, str]], indent: int | None, ascii: bool, block: int
 ) -> None:
     """Strings and brackets may lie across blocks of any size."""
-    from neardup_solr.sources import lines
+    from neardup_solr.sources import compression
 
     content = json.dumps([{"id": i, "text": t} for i, t in rows], indent=indent, ensure_ascii=ascii)
     if "\\ud" in content and ascii:
@@ -438,7 +444,7 @@ def test_arrays_round_trip(
     except UnicodeEncodeError:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "BLOCK", block)
+        patch.setattr(compression, "BLOCK", block)
         assert told(path)[0] == rows
 
 
@@ -590,9 +596,9 @@ def test_columns_of_a_pipe_are_kept_and_missed(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(ArgumentError, match="the format lines has no further columns"):
         told("-", Reading(keep=("city",)))
     piped(monkeypatch, "id~text\n1~a\n")
-    assert told("-", Reading(delimiter="~")) == ([("1", "a")], [], [])
+    assert told("-", dialect(delimiter="~")) == ([("1", "a")], [], [])
     piped(monkeypatch, "id,text\n1,caf\xe9\n".encode("latin-1"))
-    assert told("-", Reading(encoding="latin-1"))[0] == [("1", "café")]
+    assert told("-", dialect(encoding="latin-1"))[0] == [("1", "café")]
 
 
 @pytest.mark.parametrize(

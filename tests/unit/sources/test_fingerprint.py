@@ -14,7 +14,8 @@ import pytest
 
 from neardup_solr.errors import SourceError
 from neardup_solr.records import Document
-from neardup_solr.sources import END_BYTES, Reading, identity
+from neardup_solr.sources import Reading, identity
+from neardup_solr.sources.fingerprint import END_BYTES
 
 LARGE = b"1 the first line\n" + b"x" * 3 * END_BYTES + b"\n2 the last line\n"
 

@@ -18,7 +18,7 @@ from neardup_solr.errors import RecordError
 from neardup_solr.progress import MOST_CHARACTERS, MOST_ERRORS, Failures
 from neardup_solr.records import Document, filter_usable
 from neardup_solr.sources import Reading, documents
-from neardup_solr.sources.record import MOST_CARRIED
+from neardup_solr.sources.record_errors import MOST_CARRIED
 
 GOOD = {
     "txt": b"good text\n",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
-from neardup_solr.sources import Reading, lines, record
+from neardup_solr.sources import Reading, compression, lines
 from neardup_solr.sources import json as json_lines
 from tests.faults.tiers import sized
 
@@ -102,16 +104,22 @@ def read(source: Any, reading: Reading) -> list[str] | str:
     return told
 
 
-def no_run(*_: object, **__: object) -> None:
-    """In place of what makes runs."""
+@contextmanager
+def no_runs() -> Iterator[None]:
+    """Documents are read one by one."""
+    with (
+        patch.object(Reading, "is_in_runs", False),
+        patch.object(lines, "make_run", return_value=None),
+    ):
+        yield
 
 
 def check(path: Path, block: int, **asked: Any) -> None:
     """Compare what is read, in blocks of so many bytes, with what is read without runs."""
     reading = Reading(max_doc_bytes=50, **asked)
-    with patch.object(json_lines, "run", no_run), patch.object(record, "run", no_run):
+    with no_runs():
         told = read(path, reading)
-    with patch.object(lines, "BLOCK", block):
+    with patch.object(compression, "BLOCK", block):
         assert read(path, reading) == told
         with patch.object(json_lines, "MANY", 0):  # in compiled code
             assert read(path, reading) == told
@@ -168,7 +176,7 @@ def test_columns(rows: list[tuple[Any, Any]]) -> None:
     good = [("0", "good")] * len(rows)
     frame = pd.DataFrame(good + rows, columns=["id", "text"], dtype=object)
     found = read(frame, Reading())
-    with patch.object(json_lines, "run", no_run), patch.object(record, "run", no_run):
+    with no_runs():
         assert read(frame, Reading()) == found
 
 

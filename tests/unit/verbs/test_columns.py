@@ -17,7 +17,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import TemplateError
-from neardup_solr.sources.guess import choose_columns
+from neardup_solr.sources.choice import choose_columns
 from tests.command import neardup
 from tests.unit.verbs.test_duplicates_fields import ids_of, invent
 

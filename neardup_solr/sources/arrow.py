@@ -1,0 +1,148 @@
+"""Tables of Arrow, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from neardup_solr.errors import RecordError
+from neardup_solr.sources.document import from_columns, from_row
+from neardup_solr.sources.header import Columns, Objects, find_columns
+from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.record_errors import first_line
+from neardup_solr.sources.table import Piece
+from neardup_solr.sources.values import too_large
+from neardup_solr.text.shingles import Packed
+
+TOO_LARGE: Final = object()
+ROWS_AT_ONCE: Final = 256
+# Raised for texts that are not UTF-8, zones that are unknown, and times that Python does not have.
+NOT_IN_PYTHON: Final = (ValueError, LookupError, ArithmeticError)
+
+
+def read_arrow(part: SourcePart, batches: Any) -> Iterator[Piece]:
+    """Read the rows of a RecordBatchReader."""
+    names = batches.schema.names
+    example = partial(like_rows, batches.schema)
+    places, columns = find_columns(part, names, part.reading, example).needed()
+    # Few at a time: their values become Python objects, which take memory.
+    small = (
+        batch.slice(first, ROWS_AT_ONCE)
+        for batch in batches
+        for first in range(0, batch.num_rows, ROWS_AT_ONCE)
+    )
+    return read_batches(part, small, places, columns)
+
+
+def like_rows(schema: Any) -> Objects:
+    """Make an object like the rows of a table, by the types of its columns and their fields."""
+    from pyarrow import types
+
+    def make(kind: Any) -> Any:
+        if types.is_struct(kind):
+            return {field.name: make(field.type) for field in kind}
+        if types.is_map(kind):
+            return None  # whose keys are not known
+        return [make(kind.value_type)] if hasattr(kind, "value_type") else ""
+
+    return [{field.name: make(field.type) for field in schema}]
+
+
+def read_batches(
+    part: SourcePart, batches: Iterable[Any], wanted: Sequence[Any], columns: Columns
+) -> Iterator[Piece]:
+    number, limit, where = 0, part.reading.max_doc_bytes, f"{part.name}, row "
+    try:
+        for batch in batches:
+            if batch.nbytes <= limit:
+                parts = [_values(batch.column(each)) for each in wanted]
+                yield from from_columns(where, number + 1, parts, columns, part.reading)
+                number += batch.num_rows
+                continue
+            bounded = (_values_within(batch.column(each), limit) for each in wanted)
+            for row in zip(*bounded, strict=True):
+                number += 1
+                if TOO_LARGE in row:
+                    id = columns.id_of(columns.spread(row))
+                    id = id if isinstance(id, str) else None
+                    yield RecordError(f"{where}{number}", too_large(limit), id)
+                else:
+                    yield from_row(f"{where}{number}", row, columns, part.reading)
+    except list_damage() as error:
+        position = f"{part.name}, after row {number}"
+        what = "the file is" if part.path else "the data is"
+        yield RecordError(position, f"{what} damaged from here on ({first_line(error)})")
+
+
+def list_damage() -> tuple[type[Exception], ...]:
+    """List the errors that pyarrow raises for damaged data."""
+    import pyarrow
+
+    return pyarrow.ArrowException, OSError
+
+
+def _values(column: Any) -> Sequence[Any]:
+    """Give the values of a column as Python has them. Texts are packed if none is missing."""
+    try:
+        if texts := _pack(column):
+            return texts
+        return list(column.to_pylist())
+    except NOT_IN_PYTHON:  # each alone, so that only bad values stay bytes
+        return [take_value(value) for value in column]
+
+
+def _pack(column: Any) -> Packed | None:
+    """Give the texts of a column where they are, or None if it has others, or none at all.
+
+    Raises ValueError if they are not UTF-8.
+    """
+    import pyarrow
+
+    is_large = pyarrow.types.is_large_string(column.type)
+    if column.null_count or not (is_large or pyarrow.types.is_string(column.type)):
+        return None
+    column.validate(full=True)
+    _, ends, content = column.buffers()
+    if content is None:
+        return None
+    bounds = np.frombuffer(ends, np.int64 if is_large else np.int32)
+    bounds = bounds[column.offset : column.offset + len(column) + 1]
+    return Packed(np.frombuffer(content, np.uint8), bounds.astype(np.uint64))
+
+
+def _values_within(column: Any, limit: int) -> Sequence[Any]:
+    """Take the values of a column, with TOO_LARGE in place of a text over the limit."""
+    import pyarrow
+    import pyarrow.compute
+
+    try:
+        sizes = pyarrow.compute.binary_length(column).to_pylist()
+    except pyarrow.ArrowNotImplementedError:  # not a column of texts
+        return _values(column)
+    return [
+        TOO_LARGE if size is not None and size > limit else take_value(column[at])
+        for at, size in enumerate(sizes)
+    ]
+
+
+def take_value(value: Any) -> Any:
+    """Give a value as Python has it. Only parts that are not UTF-8 stay bytes, odd times texts."""
+    import pyarrow
+
+    with suppress(*NOT_IN_PYTHON):
+        return value.as_py()
+    if isinstance(value, pyarrow.StructScalar):
+        return {name: take_value(part) for name, part in value.items()}
+    if isinstance(value, pyarrow.ListScalar):
+        return [take_value(part) for part in value.values]
+    if isinstance(value, pyarrow.DictionaryScalar | pyarrow.ExtensionScalar):
+        return take_value(value.value)
+    if hasattr(value, "as_buffer"):
+        return value.as_buffer().to_pybytes()
+    has_zone = pyarrow.types.is_timestamp(value.type) and value.type.tz
+    kind = pyarrow.timestamp(value.type.unit, "UTC") if has_zone else value.type
+    return pyarrow.scalar(value.value, kind).cast(pyarrow.string()).as_py()

@@ -1,0 +1,122 @@
+"""Compression: files are decompressed block by block, and bombs are refused."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from neardup_solr.errors import RecordError
+from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.stream import BLOCK
+from neardup_solr.variables import read_number
+
+# What .xz may take to be decompressed: xz -9 takes 65 MiB.
+XZ_MEMORY: Final = 2**27
+# A Zstandard frame can grow 32,000 times, and the decompressor does not limit what it gives for
+# a piece: small pieces bound it to 32 MiB.
+ZSTD_PIECE: Final = 2**10
+# gzip lets what is all the same grow 1,032 times, Zstandard 32,000 times. Texts grow 3 to 10 times,
+# many copies of a page some 100 times.
+MAX_GROWTH: Final = "NEARDUP_MAX_GROWTH"
+USUAL_GROWTH: Final = 1_000.0
+GROWS_FROM: Final = 2**28  # bytes, up to which anything may grow
+COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
+
+
+def decompress(part: SourcePart, file: BinaryIO) -> Iterator[bytes]:
+    """Decompress blocks, and report the number of bytes read after each.
+
+    Raises SourceError once they are far more than what was read.
+    """
+    suffix = part.path.suffix.lower() if part.path else ""
+    kind = COMPRESSIONS.get(suffix, "")
+    is_file, end, size = file.seekable(), f"{part.name}, at its end", 0
+    most = _most_growth() if kind and is_file else 0.0
+    try:
+        for block in filter(None, _decompress_as(kind, part, file)):
+            size += len(block)
+            if most and size > GROWS_FROM and size > most * file.tell():
+                raise part.error(
+                    f"expands to more than {most:,g} times its size: possibly a decompression bomb",
+                    f"to allow this, set the environment variable {MAX_GROWTH}=0",
+                )
+            if part.on_progress and is_file:
+                part.on_progress(file.tell())
+            yield block
+    except EOFError as error:
+        raise RecordError(end, f"the file ends too early (truncated {kind})") from error
+    except (zlib.error, gzip.BadGzipFile, _Damaged) as error:
+        if not size:
+            step = "give it the suffix of its format, or compress it again"
+            reason = f"is not {kind} despite its suffix, or is damaged ({error})"
+            raise part.error(reason, step) from error
+        raise RecordError(end, f"the {kind} data is damaged from here on ({error})") from error
+
+
+def _most_growth() -> float:
+    """Read how many times its size a source may grow when decompressed, 0 for any."""
+    step = f"set it to a number, such as {USUAL_GROWTH:g}, or 0 for no limit"
+    return read_number(MAX_GROWTH, USUAL_GROWTH, step, float)
+
+
+class _Damaged(Exception):
+    """An error of Zstandard, bzip2 or xz, for code that does not import the library."""
+
+
+def _decompress_as(kind: str, part: SourcePart, file: BinaryIO) -> Iterator[bytes]:
+    """Decompress blocks of a kind, "" if they are not compressed."""
+    if kind == "gzip":
+        return _read_plain(cast(BinaryIO, gzip.GzipFile(fileobj=file)))
+    if kind == "zstd":
+        zstandard = part.require("Zstandard", "zstandard")
+        return _decompress_pieces(zstandard.ZstdDecompressor().decompressobj, file, ZSTD_PIECE)
+    if kind == "bzip2":
+        from bz2 import BZ2Decompressor
+
+        return _decompress_pieces(BZ2Decompressor, file, BLOCK, BLOCK)
+    if kind == "xz":
+        from lzma import LZMADecompressor
+
+        make = partial(LZMADecompressor, memlimit=XZ_MEMORY)
+        return _decompress_pieces(make, file, BLOCK, BLOCK)
+    return _read_plain(file)
+
+
+def _read_plain(file: BinaryIO) -> Iterator[bytes]:
+    # read1 gives what a pipe has, rather than waiting for a full block.
+    read: Callable[[int], bytes] = getattr(file, "read1", file.read)
+    while block := read(BLOCK):
+        yield block
+
+
+def _decompress_pieces(
+    make: Callable[[], Any], file: BinaryIO, size: int, *most: int
+) -> Iterator[bytes]:
+    """Decompress the streams of a file, which NUL bytes may follow, in pieces of some size."""
+    stream = None
+    while piece := file.read(size):
+        while piece or not getattr(stream, "needs_input", True):
+            if stream is None and not (piece := piece.lstrip(b"\0")):
+                break
+            stream = stream or make()
+            try:
+                block = stream.decompress(piece, *most)
+            except Exception as error:  # each library has its own
+                raise _Damaged(error) from error
+            yield block
+            piece = stream.unused_data if stream.eof else b""
+            stream = None if stream.eof else stream
+    if stream is not None:
+        raise EOFError
+
+
+def suffix_of(path: Path) -> str:
+    """Return the suffix of a name, without that of a compression behind it."""
+    name = path.name.lower()
+    for suffix in COMPRESSIONS:
+        name = name.removesuffix(suffix)
+    return Path(name).suffix

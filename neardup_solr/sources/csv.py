@@ -1,0 +1,352 @@
+"""CSV and TSV: a header, then rows, whose quoted fields may hold delimiters and newlines."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import compress, pairwise
+from typing import Any, Final, NamedTuple
+
+from neardup_solr.errors import RecordError, counted
+from neardup_solr.records import NOTHING
+from neardup_solr.sources.blocks import decode_lines, join_lines, lists_of_lines
+from neardup_solr.sources.column import show_names
+from neardup_solr.sources.delimiter import (
+    DELIMITERS,
+    MAX_QUOTED_BYTES,
+    SEPARATOR,
+    allow_long_fields,
+    choose_delimiter,
+    split_fields,
+)
+from neardup_solr.sources.document import make_document, make_run
+from neardup_solr.sources.header import (
+    ROWS_BELOW,
+    Columns,
+    check_header,
+    choose_id,
+    find_columns,
+    has_columns,
+    strip_end,
+)
+from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.quotes import Tidy, choose_tidy, double_quotes
+from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.record_errors import as_columns, decode_raw, step_for, unusable
+from neardup_solr.sources.table import Piece, Record, SourceTable
+from neardup_solr.sources.values import Unusable, decode, too_large
+
+BLANK: Final = (b"", b"\r")
+Row = list[str] | Unusable
+
+
+def open_csv(part: SourcePart) -> SourceTable:
+    """Open values separated by commas, or by tabs, with a header.
+
+    A quoted field may hold commas and newlines. TSV is quoted as spreadsheets do, or not at all.
+    """
+    allow_long_fields()
+    reading = part.reading
+    feed = _Feed(lists_of_lines(part, reading.max_doc_bytes + 64 * 1024))
+    above, sep = _pass_over(part, feed)
+    delimiter = sep or choose_delimiter(part, feed.held[0] if feed.held else None)
+    feed.tidy = choose_tidy(part, decode_lines(feed.held[: 1 + ROWS_BELOW]), delimiter)
+    header, size = _row(feed, 0, delimiter, reading) if feed.held else ([], 0)
+    if isinstance(header, Unusable):
+        step = "check `encoding` and `source_format`"
+        step = step_for([unusable("", header)], step)
+        raise part.error(f"its header cannot be read: {header}", step)
+    head = join_lines(feed.held[:size]) or b""
+    feed.drop(size)
+    for each in (reading.delimiter,) if reading.delimiter else DELIMITERS:
+        below = decode_lines(feed.held[:ROWS_BELOW])
+        lines_above = feed.number - 1 - (sep is not None)
+        rows = enumerate((split_fields(line, each) for line in below), lines_above)
+        check_header(part, header, rows)
+    width, where = len(header), f"{part.name}, line "
+    reading = choose_id(part, header, reading)
+
+    def fit(row: Any, raw: bytes) -> Any:
+        """Make a row as wide as the header by quotes behind backslashes, or by empty cells."""
+        if isinstance(row, Unusable) or len(row) == width:
+            return row
+        text = raw.decode("utf-8", "replace") if b'"' in raw else ""
+        mended = [split_fields(text, delimiter)] if text and "\n" not in text else []
+        mended += [split_fields(double_quotes(text), delimiter)] if '\\"' in text else []
+        row = next((each for each in mended if len(each) == width), row)
+        is_odd = len(row) < len(strip_end(header)) or any(row[width:])
+        return row if is_odd else [*row, *[""] * width][:width]
+
+    def documents() -> Iterator[Piece]:
+        columns = find_columns(part, header, reading)
+        for block in _blocks(part, feed, header, delimiter):
+            rows, is_even = block.rows, _are_even(block.rows, width)
+            if not is_even:
+                rows = list(map(fit, rows, block.raws()))
+                is_even = _are_even(rows, width)
+            if is_even and reading.is_in_runs:
+                ids = [] if columns.id is None else [row[columns.id] for row in rows]
+                texts = [row[columns.text[0]] for row in rows]
+                if piece := make_run(where, block.numbers, ids, texts, reading=reading):
+                    yield piece
+                    continue
+            for number, row in zip(block.numbers, rows, strict=True):
+                yield _of_row(f"{where}{number}", row, columns, reading, delimiter)
+
+    def records() -> Iterator[tuple[int, bytes]]:
+        for block in _blocks(part, feed, header, delimiter):
+            for number, row, raw in zip(block.numbers, block.rows, block.raws(), strict=True):
+                if (fitting := fit(row, raw)) is not row:
+                    raw = csv_line(fitting, delimiter).encode() + raw[len(raw.rstrip(b"\r")) :]
+                yield number, raw
+
+    def parse(raw: bytes) -> list[str]:
+        lines = _Feed([raw.split(b"\n")], feed.tidy)
+        row: Row = _row(lines, 0, delimiter, reading)[0] if lines.has(0) else []
+        if isinstance(row, Unusable):
+            raise row
+        return row
+
+    return SourceTable(
+        format=part.format or "csv",
+        reading=reading,
+        documents=documents,
+        records=records(),
+        parse=parse,
+        is_text=True,
+        above=above,
+        head=head,
+        delimiter=delimiter,
+        names=header,
+    )
+
+
+def _are_even(rows: Sequence[Any], width: int) -> bool:
+    """Tell whether these are several rows, each with as many fields."""
+    return len(rows) > 1 and set(map(len, rows)) == {width}
+
+
+class _Feed:
+    """Lines that are read as far as rows need them: `number` is that of the first that is held."""
+
+    def __init__(self, lists: Iterable[Sequence[bytes | None]], tidy: Tidy = str) -> None:
+        self._lists = iter(lists)
+        self.tidy = tidy  # makes double quotes next to the delimiters of what stands there
+        self.held: list[bytes | None] = []
+        self.number = 1
+
+    def has(self, at: int) -> bool:
+        """Tell whether line `at` can be read, counted from the first that is held."""
+        while at >= len(self.held) and (more := next(self._lists, None)):
+            self.held += more
+        return at < len(self.held)
+
+    def drop(self, count: int) -> None:
+        """Let the first lines go."""
+        del self.held[:count]
+        self.number += count
+
+
+class _Block(NamedTuple):
+    """Rows, and the lines that they are written in: row n begins in line `begins[n]` of them."""
+
+    number: int  # of the first line
+    lines: list[bytes | None]
+    begins: Sequence[int]
+    rows: Sequence[Any]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The number of the line in which each row begins."""
+        return [self.number + at for at in self.begins]
+
+    def raws(self) -> Iterator[bytes]:
+        """Yield each row as it is written, empty if it is too long, without blank lines behind."""
+        for begin, end in pairwise([*self.begins, len(self.lines)]):
+            while self.lines[end - 1] in BLANK and end > begin + 1:
+                end -= 1
+            yield join_lines(self.lines[begin:end]) or b""
+
+
+def _plain_names(row: Sequence[str]) -> list[str]:
+    """List the names of a header for comparison, without empty ones at its end."""
+    return [name.strip('\ufeff" ').casefold() for name in strip_end(row)]
+
+
+def csv_line(cells: Iterable[object], delimiter: str = ",") -> str:
+    """Write a row of CSV, without the end of its line."""
+    line = io.StringIO()
+    csv.writer(line, delimiter=delimiter).writerow(cells)
+    return line.getvalue().removesuffix("\r\n")
+
+
+def _pass_over(part: SourcePart, feed: _Feed) -> tuple[bytes, str | None]:
+    """Pass over the line sep= of Excel, titles, and blank lines, which are returned.
+
+    Also returns the delimiter, if the first line names one.
+    """
+    count, delimiter = part.reading.skip_rows, None
+    first = (feed.held[0] or b"").decode("utf-8", "replace") if feed.has(0) else ""
+    if line := SEPARATOR.fullmatch(first):
+        count, delimiter = count + 1, part.reading.delimiter or line[1]
+    while feed.has(count) and feed.held[count] in BLANK:
+        count += 1
+    comments = count
+    while feed.has(comments) and (feed.held[comments] or b"").startswith((b"#", b"\r")):
+        comments += 1
+    names = (feed.held[comments] or b"").decode("utf-8", "replace") if feed.has(comments) else ""
+    of_first = (feed.held[count] or b"").decode("utf-8", "replace") if feed.has(count) else ""
+    if comments > count and _has_header(names, part) and not _has_header(of_first, part):
+        lines = counted(comments - count, "line")
+        part.on_notice(f"{part.name}: skipping {lines} that begin with # above the header")
+        count = comments
+    above = b"".join((line or b"") + b"\n" for line in feed.held[:count])
+    feed.drop(count)
+    return above, delimiter
+
+
+def _has_header(line: str, part: SourcePart) -> bool:
+    """Tell whether a line has the names of the columns that are needed, by a usual delimiter."""
+    delimiters = (part.reading.delimiter, *DELIMITERS)
+    return any(has_columns(split_fields(line, each), part.reading) for each in delimiters if each)
+
+
+def _blocks(
+    part: SourcePart, feed: _Feed, header: Sequence[str], delimiter: str
+) -> Iterator[_Block]:
+    """Read rows but those that repeat the header, as in files that were joined: a notice tells.
+
+    Raises SourceError if its columns are in another order there.
+    """
+    names, repeated = _plain_names(header), list[int]()
+    cases = {case(name) for name in header for case in (str, str.lower, str.upper, str.title)}
+    firsts = {mark + name for name in cases for mark in ("", "\ufeff", '\ufeff"')}
+    for block in _all_blocks(feed, part.reading, delimiter):
+        rows, lines = block.rows, block.lines
+        if isinstance(rows[0], list) and not firsts.isdisjoint([row[0] for row in rows]):
+            for at, row in zip(block.begins, map(_plain_names, rows), strict=True):
+                if row == names:
+                    lines[at] = b""
+                    repeated.append(block.number + at)
+                elif sorted(row) == sorted(names):
+                    reason = f"line {block.number + at} repeats its header in a different order"
+                    raise part.error(reason, "give the original files instead")
+            keeps = [lines[begin] for begin in block.begins]
+            begins, rows = [*compress(block.begins, keeps)], [*compress(rows, keeps)]
+            block = block._replace(begins=begins, rows=rows)
+        yield block
+    if repeated:
+        joined = f"repeated in line {show_names(repeated)}, as in files that were joined"
+        part.on_notice(f"{part.name}: the header is {joined}")
+
+
+def _all_blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block]:
+    """Read rows, as many as are at hand, or a single row if any of these is odd."""
+    while feed.has(0):
+        end = len(feed.held)
+        texts = decode_lines(feed.held)
+        texts = texts if feed.tidy is str else [*map(feed.tidy, texts)]
+        begins, rows, at = _split(texts, delimiter)
+        if rows:
+            yield _Block(feed.number, feed.held[:at], begins, rows)
+        # A row that goes on in the next block, or what a stray quote would swallow.
+        while at < end:
+            size = 1
+            if feed.held[at] not in BLANK:
+                row, size = _row(feed, at, delimiter, reading)
+                yield _Block(feed.number + at, feed.held[at : at + size], [0], [row])
+            at += size
+        feed.drop(at)
+
+
+def _split(texts: Sequence[str], delimiter: str) -> tuple[list[int], list[list[str]], int]:
+    """Split lines into rows up to one that is odd, or not whole.
+
+    Returns the places where the rows begin, the rows, and the number of their lines.
+    """
+    if not any('"' in text for text in texts):
+        begins = [at for at, text in enumerate(texts) if text not in ("", "\r")]
+        return begins, [texts[at].rstrip("\r").split(delimiter) for at in begins], len(texts)
+    rows, begins, line = [], [], 0
+    if delimiter != "\t":  # in which a quote may be a character like others
+        reader = csv.reader((f"{text}\n" for text in texts), delimiter=delimiter, strict=True)
+        with suppress(csv.Error):
+            for row in reader:
+                if row:  # not of a blank line
+                    rows.append(row)
+                    begins.append(line)
+                line = reader.line_num
+    return begins, rows, line
+
+
+def _row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple[Row, int]:
+    """Read the row that begins at a line, or why it cannot be read, and count its lines."""
+    row: Row | None = None
+    size = 1
+    if b'"' in (feed.held[at] or b"") or feed.tidy is not str:
+        row, size = _quoted_row(feed, at, delimiter, reading)
+    if isinstance(row, Unusable) and delimiter != "\t":
+        return row, 1
+    # Many write quotes into TSV as they are: lines between two of them only look like one row.
+    if isinstance(row, Unusable) or (
+        row and delimiter == "\t" and size > 1 and "\t" in "".join(row)
+    ):
+        row, size = None, 1
+    try:
+        text = decode(join_lines(feed.held[at : at + size]), reading)
+    except Unusable as problem:
+        return problem, size
+    return text.rstrip("\r").split(delimiter) if row is None else row, size
+
+
+def _quoted_row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple[Row, int]:
+    """Read a row with quotes in quotes as CSV has them, or else behind a backslash."""
+    problem = None
+    for mend in (str, double_quotes):
+        lines = map(mend, _continue_row(feed, at, reading))
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        try:
+            return next(reader), reader.line_num
+        except csv.Error as error:
+            fault = "never closed" if "end of data" in str(error) else "not doubled within quotes"
+            problem = problem or Unusable(f"malformed quoting (a quote is {fault})", feed.held[at])
+        except Unusable as error:
+            problem = problem or error
+        if not any(rb"\"" in (line or b"") for line in feed.held[at : at + reader.line_num]):
+            break
+    assert problem
+    return problem, 1
+
+
+def _continue_row(feed: _Feed, at: int, reading: Reading) -> Iterator[str]:
+    """Yield the lines of a quoted row, as many as the csv module asks for."""
+    on_invalid = "replace" if reading.lossy else "surrogateescape"
+    first, size = at, 0
+    while feed.has(at):
+        raw = feed.held[at] or b""
+        # Each line that is held costs its objects, too: many short ones must not add up.
+        size += len(raw) + 100
+        if size > MAX_QUOTED_BYTES:
+            reason = too_large(MAX_QUOTED_BYTES)
+            reason += " in quotes, or a quote that is never closed"
+            raise Unusable(reason, feed.held[first])
+        yield feed.tidy(raw.decode("utf-8", on_invalid)) + "\n"
+        at += 1
+
+
+def _of_row(position: str, row: Row, columns: Columns, reading: Reading, delimiter: str) -> Record:
+    if isinstance(row, Unusable):
+        return unusable(position, row)
+    if len(row) == len(columns.names):
+        texts = tuple(row[at] for at in columns.text)
+        text = texts if len(texts) > 1 else texts[0]
+        kept = {name: row[at] for name, at in columns.keep if row[at]} if columns.keep else NOTHING
+        made = make_document(position, columns.id_of(row), text, reading=reading, kept=kept)
+        if type(made) is RecordError:
+            made.record = as_columns(columns.names, row)
+        return made
+    reason = f"{counted(len(row), 'field')}, but the header has {len(columns.names)}"
+    reason += ", and line endings are mixed" if any("\r" in cell for cell in row) else ""
+    return RecordError(position, reason, record=decode_raw(csv_line(row, delimiter)))

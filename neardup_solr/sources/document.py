@@ -1,0 +1,187 @@
+"""Documents of records: each is checked, or refused with its reason; many at once are a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from neardup_solr import records
+from neardup_solr.errors import RecordError
+from neardup_solr.records import MAX_ID_BYTES, NOTHING, Document, Number, Run
+from neardup_solr.sources.column import dig
+from neardup_solr.sources.header import Columns
+from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.record_errors import NO_ID, as_columns
+from neardup_solr.sources.table import NUMBERED, Piece, Record
+from neardup_solr.sources.values import (
+    CHARACTER_BYTES,
+    LOST,
+    Unusable,
+    as_kept,
+    describe_kind,
+    read_id,
+    read_kept,
+    read_value,
+    replace_lost,
+    spell,
+    too_large,
+)
+from neardup_solr.text.shingles import Packed
+
+
+def make_run(
+    where: str, numbers: Sequence[int], ids: Sequence[Any], texts: Sequence[Any], *,
+    reading: Reading,
+) -> Run | None:  # fmt: skip
+    """Check many ids and texts at once, or return None if `record` has to say what is wrong.
+
+    None may have lone surrogates, and at least a text is needed. Without ids they are numbered
+    later.
+    """
+    kinds = set(map(type, ids)) if len(ids) else {str}
+    if float in kinds:
+        ids = list(map(records.as_whole, ids))
+        kinds = set(map(type, ids))
+    if kinds == {int}:
+        ids = list(map(str, ids))
+    if isinstance(texts, Packed):
+        are_texts = texts.longest <= reading.max_doc_bytes
+    else:
+        most = reading.max_doc_bytes // CHARACTER_BYTES
+        are_texts = set(map(type, texts)) == {str} and max(map(len, texts)) <= most
+    if not are_texts or kinds not in ({int}, {str}) or not _are_ids(ids):
+        return None
+    if reading.lossy and any(map(LOST.search, chain(ids, texts))):
+        return None
+    return Run(ids=ids, texts=texts, where=where, numbers=numbers, are_numbers=kinds == {int})
+
+
+def _are_ids(ids: Sequence[str]) -> bool:
+    """Tell whether nothing is wrong with any id. Of ASCII, that is seen all at once."""
+    if "".join(ids).isascii() and all(ids) and max(map(len, ids), default=0) <= MAX_ID_BYTES:
+        return True
+    return not any(map(records.id_problem, ids))
+
+
+def from_columns(
+    where: str, first: int, parts: Sequence[Sequence[Any]], columns: Columns, reading: Reading
+) -> Iterator[Piece]:
+    """Make documents of rows, numbered from `first` on. `parts` has their values by column."""
+    numbers = range(first, first + len(parts[0]))
+    fields = [[dig(value, path) for value in parts[at]] for at, path in columns.within]
+    ids: Sequence[Any] = () if columns.id is None else list([*parts, *fields][columns.id])
+    texts = [*parts, *fields][columns.text[0]]
+    if len(texts) and reading.is_in_runs:
+        piece = make_run(where, numbers, ids, texts, reading=reading)
+        if piece is not None and (isinstance(texts, Packed) or all(map(_is_unicode, texts))):
+            yield piece
+            return
+    for number, row in zip(numbers, zip(*parts, strict=True), strict=True):
+        yield from_row(f"{where}{number}", row, columns, reading)
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text has no lone surrogates."""
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def from_row(position: str, row: Sequence[Any], columns: Columns, reading: Reading) -> Record:
+    """Make a document of a row, whose values are as a library has them."""
+    row, values = columns.spread(row), row
+    try:
+        id, text = columns.id_of(row), row[columns.text[0]]
+        if type(id) is not str or not id.isascii():
+            id = read_id(id, reading)
+        if len(columns.text) > 1:
+            text = tuple(read_value(row[at], reading) for at in columns.text)
+        elif type(text) is not str or not text.isascii():
+            text = read_value(text, reading)
+        kept = _kept(row, columns, reading) if columns.keep else NOTHING
+        made = make_document(position, id, text, reading=reading, kept=kept)
+    except Unusable as problem:
+        made = RecordError(position, str(problem))
+    if type(made) is RecordError:
+        made.record = as_columns(columns.names, values)
+    return made
+
+
+def _kept(row: Sequence[Any], columns: Columns, reading: Reading) -> dict[str, Any]:
+    values = ((name, read_kept(name, row[at], reading)) for name, at in columns.keep)
+    return {name: each for name, each in values if each is not None}
+
+
+def make_document(
+    position: str, id: object, text: object, *, reading: Reading,
+    kept: Mapping[str, Any] = NOTHING,
+) -> Record:  # fmt: skip
+    """Make a document of an id, a text and kept values, or the error that says what is wrong.
+
+    The text of several columns is a tuple of theirs.
+    """
+    if reading.lossy:
+        id, text, kept = map(replace_lost, (id, text, kept))
+    try:
+        good_id = _as_id(id, reading)
+    except Unusable as problem:
+        return RecordError(position, str(problem))
+    try:
+        good_text = _as_text(text, reading)
+        good_kept = {name: as_kept(name, value) for name, value in kept.items()} if kept else kept
+        texts = text if type(text) is tuple else ()
+        return Document(id=good_id, text=good_text, kept=good_kept, position=position, texts=texts)
+    except Unusable as problem:
+        return RecordError(position, str(problem), good_id)
+
+
+def _as_id(value: object, reading: Reading) -> str:
+    if value is NUMBERED:
+        return NUMBERED
+    if type(value) is int:
+        value = Number(value)
+    if not isinstance(value, str):
+        if value is None:
+            raise Unusable(f"{NO_ID}: {reading.id!r} is missing or null")
+        is_rounded = isinstance(value, float) and value.is_integer()
+        step = "; floats this large are rounded: write whole numbers or strings" * is_rounded
+        kind = describe_kind(value)
+        raise Unusable(f"the id in {reading.id!r} is {kind}, not text or a whole number{step}")
+    reason = records.id_problem(value)
+    if reason is not None:
+        raise Unusable(reason)
+    return value
+
+
+def _as_text(value: object, reading: Reading) -> str:
+    if type(value) is tuple:
+        value = _join_texts(value, reading)
+    elif type(value) is not str:
+        value = _one_text(value, reading.text[0])
+    # Short texts need not be measured, nor copied.
+    most = reading.max_doc_bytes
+    if len(value) > most or (len(value) * CHARACTER_BYTES > most and len(value.encode()) > most):
+        raise Unusable(too_large(most))
+    return value
+
+
+def _join_texts(values: tuple[object, ...], reading: Reading) -> str:
+    """Join the values of several columns, where numbers, dates and objects are texts, too."""
+    pairs = zip(map(spell, values), reading.text, strict=True)
+    texts = [_one_text(as_kept(name, value), name) for value, name in pairs if value is not None]
+    if not texts:
+        names = " and ".join(map(repr, reading.text))
+        raise Unusable(f"no text: {names} are missing or null")
+    return "\n".join(texts)
+
+
+def _one_text(value: object, name: str) -> str:
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return "\n".join(value)
+    if not isinstance(value, str):
+        if value is None:
+            raise Unusable(f"no text: {name!r} is missing or null")
+        raise Unusable(f"the text in {name!r} is {describe_kind(value)}, not text")
+    return value

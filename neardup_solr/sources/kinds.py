@@ -1,0 +1,215 @@
+"""The kind of a file, by its first bytes and structure: no suffix or encoding is believed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from neardup_solr.sources.control_characters import FEW_CONTROLS, share_of_controls
+from neardup_solr.sources.magic import (
+    _IMAGE,
+    BEGINNING,
+    BRANDS,
+    EXCEL,
+    MAGIC,
+    NO_TEXT,
+    OFFICE_STEP,
+    OLE_STREAMS,
+    OPEN_DOCUMENT,
+    PDF_STEP,
+    RIFF,
+    UNPACK,
+    ZIPPED,
+    Kind,
+)
+
+_FURTHER: Final = [each for each in MAGIC if each[0]]
+_AT_START: Final = {
+    first: [each for each in MAGIC if not each[0] and each[1][:1] == first]
+    for first in {magic[:1] for _, magic, _, _ in MAGIC}
+}
+# How a text with mark-up or headers may begin; most texts are told from these at once.
+_MARKED: Final = re.compile(
+    rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff"
+    rb"|(?:\xef\xbb\xbf)?\s*(?:[<{%@]|TY  ?-|From |[!-9;-~]+:[ \t\r\n])"
+)
+_ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06\0\0", b"PK\x07\x08")
+_OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_PDF: Final = re.compile(rb"\s{0,99}%PDF-\d\.\d[ \t]*[\r\n]")
+_HTML: Final = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
+    r"<(?:!doctype\s+html\b|html[\s>]|head[\s>]|body[\s>])",
+    re.IGNORECASE | re.DOTALL,
+)
+_XML: Final = re.compile(r"\s*<\?xml\s+version\s*=", re.IGNORECASE)
+_SVG: Final = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE svg[^>]*>\s*)?<svg\b", re.DOTALL
+)
+_HEADER: Final = re.compile(r"([!-9;-~]+):(?:[ \t](.*))?$")
+_MBOX: Final = re.compile(
+    r"From \S+.*\b\d\d?:\d\d(?::\d\d)?\b.*\b\d{4}\b.*\n(?:>?[!-9;-~]+:.*\n)", re.ASCII
+)
+_RIS: Final = re.compile(r"\s*TY  ?- ?[A-Z0-9]{2,}[ \t]*\n\s*[A-Z][A-Z0-9]  ?-")
+_ENTRY: Final = re.compile(
+    r"^[ \t]*@[a-z]+\s*[{(]\s*[^\s,{}\"=]+\s*,\s*[a-z][\w-]*\s*=", re.IGNORECASE | re.MULTILINE
+)
+_BEFORE_ENTRIES: Final = re.compile(r"\s*(?:%|@(?:string|preamble|comment)\b|$)", re.IGNORECASE)
+_MAILED: Final = {"date", "message-id", "received", "mime-version", "return-path"}
+
+
+def find_kind(head: bytes, path: Path | None = None) -> Kind | None:
+    """Tell what a file is by its first bytes, None if it may be a text like any other.
+
+    `path` is that of a file which is not compressed: of some formats, another part tells more.
+    """
+    if head.startswith(_ZIP):
+        return _find_zipped(head, path)
+    if head.startswith(_OLE):
+        return _find_streams(head, path)
+    for place, magic, words, step in (*_AT_START.get(head[:1], ()), *_FURTHER):
+        if head.startswith(magic, place):
+            return Kind(words, step)
+    return _find_binary(head) or (_find_written(head) if _MARKED.match(head) else None)
+
+
+def _find_binary(head: bytes) -> Kind | None:
+    """Tell formats that begin as a text may, too, by more of what they have."""
+    if _PDF.match(head) and (b" obj" in head or share_of_controls(head) > FEW_CONTROLS):
+        return Kind("a PDF", PDF_STEP)
+    if head[4:8] == b"ftyp" and head[:3] == b"\0\0\0":
+        words = BRANDS.get(head[8:12], "a video (MP4 or MOV)")
+        return Kind(words, _IMAGE if "image" in words else NO_TEXT)
+    if head.startswith(b"RIFF") and head[8:12] in RIFF:
+        return Kind(*RIFF[head[8:12]])
+    if head.startswith((b"GIF87a", b"GIF89a")) and share_of_controls(head) > FEW_CONTROLS:
+        return Kind("a GIF image", _IMAGE)
+    if head.startswith(b"BM") and head[6:10] == bytes(4) and head[15:18] == bytes(3):
+        return Kind("a BMP image", _IMAGE)
+    if head.startswith(b"FORM") and head[8:12] in (b"AIFF", b"AIFC"):
+        return Kind("an audio file (AIFF)", NO_TEXT)
+    if head.startswith(b"ORC") and share_of_controls(head) > FEW_CONTROLS:
+        return Kind("an ORC file", "write it as Parquet, for example with pyarrow.orc")
+    if head.startswith(b"MZ") and share_of_controls(head) > FEW_CONTROLS:
+        return Kind("a Windows program or library", NO_TEXT)
+    if re.match(rb"\x80[\x02-\x05](?:\x95.{6}\0|[\]}\[(cqXKM])", head, re.DOTALL):
+        return Kind("a pickle of Python", "write a table from it, such as Parquet or JSON lines")
+    if re.match(rb"\d{5}[acdnp][a-z][a-z].{10,14}45.0", head) and b"\x1e" in head:
+        step = "write its records as CSV or JSON lines"
+        return Kind("a file of library records (MARC 21)", step)
+    return None
+
+
+def _find_zipped(head: bytes, path: Path | None) -> Kind:
+    """Tell what is in a ZIP archive by its names, and by the type that it says it has."""
+    from zipfile import ZipFile
+
+    names = [
+        head[at.end() : at.end() + int.from_bytes(at[1], "little")].decode("utf-8", "replace")
+        for at in re.finditer(rb"PK\x03\x04.{22}(..)..", head, re.DOTALL)
+    ]
+    if path is not None:
+        with suppress(Exception), ZipFile(path) as archive:
+            names = archive.namelist()
+    kind = re.match(rb".{30}mimetypeapplication/([\w.+-]+)", head, re.DOTALL)
+    mime = kind[1].decode() if kind else ""
+    for name, (words, step) in OPEN_DOCUMENT.items():
+        if f"opendocument.{name}" in mime:
+            return Kind(words, step)
+    if mime.startswith("epub"):
+        return Kind("an e-book (.epub)", "unpack it, and give the folder of its pages")
+    for beginning, words, step in ZIPPED:
+        if any(name.startswith(beginning) for name in names):
+            return Kind(words, step, "xlsx" if words == EXCEL else "")
+    if names and all(name.endswith(".npy") for name in names):
+        return Kind("arrays of NumPy (.npz)", "write a table of ids and texts from it")
+    return Kind("a ZIP archive", UNPACK)
+
+
+def _find_streams(head: bytes, path: Path | None) -> Kind:
+    """Tell an old Office file by the names of its streams, which stand in its directory."""
+    names = head
+    if path is not None:
+        size = 1 << min(head[30], 16)
+        with suppress(OSError), path.open("rb") as file:
+            file.seek((int.from_bytes(head[48:52], "little") + 1) * size)
+            names += file.read(BEGINNING)
+    for name, words, step in OLE_STREAMS:
+        if name.encode("utf-16-le") in names:
+            return Kind(words, step)
+    if any(f"\0{name}\0".encode("utf-16-le")[2:] in names for name in ("Workbook", "Book")):
+        return Kind("an old Excel file (.xls)", "end its name in .xls, or save it as .xlsx", "xls")
+    return Kind("an old Office file", OFFICE_STEP + " FILE")
+
+
+def _find_written(head: bytes) -> Kind | None:
+    """Tell formats with mark-up or headers, which are texts of a kind."""
+    text = decode_beginning(head)
+    if text is None:
+        return None
+    if re.match(r"\s*\{\\rtf1?\b", text):
+        return Kind("an RTF document", OFFICE_STEP + " FILE.rtf", "", True)
+    if text.startswith(("%!PS-", "%!PS\n", "%!PS\r")):
+        return Kind("a PostScript document", "extract its text first, with: ps2ascii", "", True)
+    if _HTML.match(text) and len(re.findall(r"<html[\s>]", text, re.IGNORECASE)) < 2:
+        return Kind("an HTML page", "set `source_format` to html", "html", True)
+    if _SVG.match(text):
+        return Kind("an SVG image", NO_TEXT, "", True)
+    if _XML.match(text):
+        return Kind("XML", "write its records as CSV or JSON lines", "", True)
+    checks: tuple[tuple[Callable[[str], object], str, str], ...] = (
+        (_MBOX.match, "a mailbox (mbox)", "mbox"),
+        (_is_mail, "an e-mail", "eml"),
+        (_RIS.match, "references (RIS)", "ris"),
+        (_is_bibtex, "references (BibTeX)", "bibtex"),
+    )
+    for is_kind, words, format in checks:
+        if is_kind(text):
+            return Kind(words, f"set `source_format` to {format}", format, True)
+    return None
+
+
+def decode_beginning(head: bytes) -> str | None:
+    """Decode the first bytes of a text, in UTF-8 if no mark says otherwise, None if it is none."""
+    for mark, encoding in (
+        (b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"), (b"\xff\xfe", "utf-16-le"),
+        (b"\xfe\xff", "utf-16-be"), (b"\xef\xbb\xbf", "utf-8"),
+    ):  # fmt: skip
+        if head.startswith(mark):
+            return head[len(mark) : BEGINNING].decode(encoding, "replace").replace("\r\n", "\n")
+    return None if b"\0" in head[:1_000] else (
+        head[:BEGINNING].decode("utf-8", "replace").replace("\r\n", "\n")
+    )  # fmt: skip
+
+
+def _is_bibtex(text: str) -> bool:
+    """Tell whether a text begins with an entry of BibTeX, but for comments and abbreviations."""
+    entry = _ENTRY.search(text) if text.lstrip()[:1] in ("@", "%") else None
+    before = [] if entry is None else text[: entry.start()].split("\n")
+    return entry is not None and all(map(_BEFORE_ENTRIES.match, before))
+
+
+def _is_mail(text: str) -> bool:
+    """Tell whether a text begins with the headers of an e-mail: who sent it, and when or how."""
+    headers: dict[str, str] = {}
+    for line in text.split("\n"):
+        if not line.strip():
+            break
+        if line[0] in " \t":
+            if not headers:
+                return False
+            continue
+        if (field := _HEADER.match(line)) is None:
+            return False
+        headers.setdefault(field[1].lower(), field[2] or "")
+    if "from" not in headers or not _MAILED & {*headers} or len(headers) < 3:
+        return False
+    if {*headers} & (_MAILED - {"date"}):
+        return True
+    from email.utils import parsedate_to_datetime  # loaded for e-mails only
+
+    with suppress(ValueError, TypeError, IndexError):
+        return parsedate_to_datetime(headers["date"]) is not None
+    return False

@@ -1,0 +1,182 @@
+"""Objects, each with its names of columns, as documents: those of JSON, and what is like them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from neardup_solr.errors import RecordError
+from neardup_solr.records import NOTHING, as_whole
+from neardup_solr.sources.column import LACKING, dig
+from neardup_solr.sources.document import make_document
+from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.record_errors import as_columns, decode_raw, unusable
+from neardup_solr.sources.table import NUMBERED, Record, SourceTable
+from neardup_solr.sources.values import Unusable, decode, too_large
+from neardup_solr.text.json_keys import has_key_twice
+
+# Its position, the object or what is wrong with it, and how it is written if that is at hand.
+Object: TypeAlias = tuple[str, object, bytes | str]
+# A string, or a number that JSON does not have.
+_NOT_FINITE: Final = re.compile(
+    rb'"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\w.])[-+]?(?:NaN|Inf(?:inity)?)(?![\w.])',
+    re.DOTALL | re.IGNORECASE,
+)
+# What begins with a backslash: a surrogate without another half is `lone`.
+_ESCAPE: Final = re.compile(
+    rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>u[dD][89a-fA-F]..)|.)"
+)
+Numbered = tuple[int, Any]  # a row, or what is wrong with it, and where it begins
+
+
+def make_object(raw: bytes, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its keys, or raise Unusable if one appears twice: which counts is unclear.
+
+    `raw` is how the record is written.
+    """
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Unusable(f"malformed JSON: the key {twice!r} appears twice", raw)
+    return made
+
+
+def from_objects(part: SourcePart, objects: Iterable[Object], reading: Reading) -> Iterator[Record]:
+    """Make documents of objects, with a notice at the end on columns that none of them has."""
+    several = len(reading.text) > 1
+    id_name, text_name = reading.id, reading.text[0]
+    unseen = {*reading.text, *reading.keep} if several or reading.keep else set()
+    for position, item, raw in objects:
+        if type(item) is not dict:
+            if not isinstance(item, RecordError):
+                item = RecordError(position, "not a JSON object", record=decode_raw(raw))
+            yield item
+            continue
+        if unseen:
+            unseen = {name for name in unseen if dig(item, name, LACKING) is LACKING}
+        id = item[id_name] if id_name in item else dig(item, id_name)
+        id = id if reading.has_ids else NUMBERED
+        if type(id) is float and raw:
+            id = as_whole(dig(_load_exactly(raw), id_name))
+        text: object
+        if several:
+            text = tuple(dig(item, name) for name in reading.text)
+        else:
+            text = item[text_name] if text_name in item else dig(item, text_name)
+        values = ((name, dig(item, name)) for name in reading.keep)
+        kept = {name: value for name, value in values if value is not None} or NOTHING
+        made = make_document(position, id, text, reading=reading, kept=kept)
+        if kept and raw and (name := _find_rounded(kept, item, raw)):
+            reason = f"the column {name!r} contains a whole number larger than 64 bits"
+            made = RecordError(position, reason)
+        if type(made) is RecordError:
+            made.record = _original(item, raw)
+        yield made
+    if unseen:
+        names = " or ".join(map(repr, sorted(unseen)))
+        part.on_notice(f"{part.name}: no record has a column {names}")
+
+
+def _load_exactly(raw: bytes | str) -> dict[str, Any]:
+    """Parse an object with whole numbers as text: orjson makes floats of those over 64 bits."""
+    try:
+        return dict(json.loads(raw, parse_int=str))
+    except RecursionError:
+        return {}
+
+
+def _find_rounded(kept: Mapping[str, Any], item: dict[str, Any], raw: bytes | str) -> str | None:
+    """Find a kept column with a whole number over 64 bits, of which orjson made a float."""
+    for name, value in kept.items():
+        parts = value if type(value) is list else [value]
+        if any(type(part) is float and abs(part) >= 2**63 for part in parts):
+            written = dig(_load_exactly(raw), name)
+            pairs = zip(parts, written if type(written) is list else [written], strict=False)
+            if any(type(part) is float and type(text) is str for part, text in pairs):
+                return name
+    return None
+
+
+def _original(item: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | None:
+    """Parse an object as its source has it. Whole numbers over 64 bits are floats in `item`."""
+    if not raw:
+        return as_columns(item.keys(), item.values())
+    written = decode_raw(raw)
+    try:
+        return written and dict(json.loads(written))
+    except (RecursionError, ValueError):  # deeper, or with a longer number, than Python reads
+        return written
+
+
+def load(position: str, raw: bytes | None, reading: Reading) -> Object:
+    """Parse an element, or make the error that says what is wrong with it.
+
+    Invalid UTF-8 is another error than malformed JSON, or read anyway if lossy.
+    """
+    if raw is None:
+        return position, RecordError(position, too_large(reading.max_doc_bytes)), b""
+    reason = ""
+    try:
+        try:
+            item = parse_json(raw)
+        except ValueError as error:
+            reason = f"malformed JSON ({error})"
+            raw = decode(raw, reading).encode()
+            if reading.lossy:
+                raw = _ESCAPE.sub(lambda each: rb"\ufffd" if each["lone"] else each[0], raw)
+            item = parse_json(raw)
+        if type(item) is not dict or not has_key_twice(item, raw):
+            return position, item, raw
+        reason = "malformed JSON: a key appears twice"
+        json.loads(raw, object_pairs_hook=partial(make_object, raw), parse_int=str)
+    except Unusable as problem:
+        return position, unusable(position, problem), b""
+    except (ValueError, RecursionError):
+        pass  # for the reason above
+    return position, RecordError(position, reason, record=decode_raw(raw)), b""
+
+
+def parse_json(raw: bytes) -> Any:
+    """Parse JSON, in which NaN and Infinity, which Python and others write, are missing values.
+
+    Raises ValueError.
+    """
+    try:
+        return orjson.loads(raw)
+    except ValueError:
+        plain = _NOT_FINITE.sub(lambda each: each[0] if each[0][:1] == b'"' else b"null", raw)
+        if plain == raw:
+            raise
+        return orjson.loads(plain)
+
+
+def name_document(part: SourcePart, number: int = 0) -> str:
+    """Name a document by its file, or by its number in it."""
+    if not number:
+        return part.within or part.name
+    return f"{part.within}#{number}" if part.within else str(number)
+
+
+def open_rows(part: SourcePart, format: str, read: Callable[[], Iterator[Numbered]]) -> SourceTable:
+    """Open rows, each a dict with columns of its own, or a text that says what is wrong."""
+    reading = part.reading
+    where = f"{part.name}, {'record' if format in ('html', 'eml', 'mbox') else 'line'} "
+
+    def objects() -> Iterator[Object]:
+        for number, row in read():
+            position = f"{where}{number}"
+            yield position, row if isinstance(row, dict) else RecordError(position, row), b""
+
+    return SourceTable(
+        format=format, reading=reading,
+        documents=lambda: from_objects(part, objects(), reading),
+        records=((number, row if isinstance(row, dict) else None) for number, row in read()),
+        parse=dict,
+    )  # fmt: skip

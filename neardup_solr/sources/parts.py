@@ -1,0 +1,169 @@
+"""The parts of a source: a file, standard input, or several files of a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from neardup_solr.errors import ArgumentError, counted
+from neardup_solr.files import Named, PathError, is_inside
+from neardup_solr.progress import LOG, ignore
+from neardup_solr.sources.folders import file_size, is_folder, walk
+from neardup_solr.sources.formats import (
+    CHOICES,
+    FORMATS,
+    WITHOUT_COLUMNS,
+    choose_format,
+    suffix_format,
+)
+from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.reading import Reading
+
+STDIN: Final = "standard input"
+LONGEST: Final = 1_000  # characters of a label: if it is a text, an error need not repeat it all
+Notify: TypeAlias = Callable[[str], None]
+
+
+def list_parts(
+    paths: Sequence[Named], reading: Reading, on_progress: Callable[[int], None] | None = None,
+    on_notice: Notify = ignore, *, refuses_mixed: bool = False,
+) -> list[SourcePart]:  # fmt: skip
+    """List the files of a source with their formats: None of standard input, which is recognized.
+
+    A notice says in which way a folder is read, unless `source_format` does. Raises ArgumentError
+    if the format is unknown, or standard input is among several sources; SourceError if it cannot
+    be read, a part is a link that leaves the folder, or with `refuses_mixed` if a folder holds a
+    table and other files.
+    """
+    notify = notify_once(on_notice)
+    sources = [name_source(path, reading, on_progress, notify) for path in paths]
+    if reading.source_format not in (None, *FORMATS):
+        problem = f"unknown format {reading.source_format!r}"
+        raise ArgumentError(f"{sources[0].label}: {problem}", CHOICES)
+    parts = [part for source in sources for part in _list_folder(source, refuses_mixed)]
+    if len(parts) > 1:
+        parts = _join_parts(parts)
+    return [replace(part, format=choose_format(part)) for part in parts]
+
+
+def log_notice(line: str) -> None:
+    """Log a line about a source as a whole, if nobody else hears about it."""
+    LOG.warning("%s", line)
+
+
+def notify_once(on_notice: Notify) -> Notify:
+    """Make a function that passes each line on once, though columns may be looked for twice."""
+    lines: set[str] = set()
+
+    def notify(line: str) -> None:
+        if line not in lines:
+            lines.add(line)
+            on_notice(line)
+
+    return notify
+
+
+def name_source(
+    path: Named,
+    reading: Reading,
+    on_progress: Callable[[int], None] | None = None,
+    on_notice: Notify = log_notice,
+) -> SourcePart:
+    """Name a file, a folder or standard input, as errors and positions do."""
+    if path == "":
+        raise PathError("''", "is not a valid file name", "name a file or a folder")
+    is_stdin = str(path) == "-"
+    label = STDIN if is_stdin else str(path)
+    return SourcePart(
+        label=label if len(label) <= LONGEST else f"{label[:LONGEST]}…",
+        name=STDIN if is_stdin else Path(os.path.abspath(path)).name,
+        path=None if is_stdin else Path(path), reading=reading, on_progress=on_progress,
+        on_notice=on_notice,
+    )  # fmt: skip
+
+
+def _join_parts(sources: Sequence[SourcePart]) -> list[SourcePart]:
+    """Give each part a name that no other has, and its share of the progress.
+
+    Raises ArgumentError if standard input is among them.
+    """
+    names = [source.name for source in sources]
+    done, parts = 0, []
+    for source in sources:
+        if source.path is None:
+            problem = "standard input cannot be one of several sources"
+            raise ArgumentError(problem, "use it alone")
+        name = source.name if names.count(source.name) == 1 else source.label
+        notify = source.on_progress
+        shifted = notify and _shift(done, notify)
+        within = source.within or name
+        parts.append(replace(source, name=name, within=within, on_progress=shifted))
+        done += file_size(source.path)
+    return parts
+
+
+def _shift(done: int, on_progress: Callable[[int], None]) -> Callable[[int], None]:
+    return lambda count: on_progress(done + count)
+
+
+def _list_folder(part: SourcePart, refuses_mixed: bool) -> list[SourcePart]:
+    """List the parts of the table that a folder holds, or the source itself."""
+    format = part.reading.source_format
+    if part.path is None or format == "folder" or not is_folder(part, part.path):
+        return [part]
+    paths, other = _find_tables(part.path, format)
+    if other is not None:
+        line = f"{part.name}: each of its files is read as one text"
+        if paths:
+            mixed = f"{other.name} is not part of the same table as {paths[0].name}"
+            if refuses_mixed:
+                reason = f"{mixed}, so each file would be read as one text"
+                step = "remove it, list the files of the table, or set `source_format` to folder"
+                raise part.error(reason, step)
+            line = f"{line}, as {mixed}; name the files of a table one by one"
+        part.on_notice(line)
+    if other is not None or not paths:
+        return [part]
+    parts = [_make_part(part, path) for path in paths]
+    filled = [each for each in parts if each.path and file_size(each.path)] or parts[:1]
+    if format is None:
+        files = counted(len(parts), "file is", "files are")
+        part.on_notice(f"{part.name}: its {files} read as one table, part by part")
+    if len(filled) < len(parts):
+        empty = next(each.name for each in parts if each not in filled)
+        count = counted(len(parts) - len(filled), "part is", "parts are")
+        part.on_notice(f"{part.name}: {count} empty, the first being {empty}")
+    return filled
+
+
+def _find_tables(folder: Path, format: str | None) -> tuple[list[Path], Path | None]:
+    """Find the files of a folder that are parts of a table, and the first that is no such part.
+
+    Names that begin with "_" are those of notes, such as Spark's _SUCCESS.
+    """
+    paths: list[Path] = []
+    for path in walk(folder):
+        if any(name.startswith("_") for name in path.relative_to(folder).parts):
+            continue
+        if format is None:
+            suffix = suffix_format(path)
+            first = suffix_format(paths[0]) if paths else suffix
+            if suffix is None or suffix in WITHOUT_COLUMNS or suffix != first:
+                return paths, path
+        paths.append(path)
+    return paths, None
+
+
+def _make_part(folder: SourcePart, path: Path) -> SourcePart:
+    assert folder.path is not None
+    within = os.fsencode(path.relative_to(folder.path).as_posix()).decode("utf-8", "replace")
+    name = f"{folder.name}/{within}"
+    part = replace(folder, label=str(path), name=name, path=path, within=within)
+    if path.is_symlink() and not is_inside(path, folder.path):
+        raise part.error("a link that leaves the folder is not followed", "name the file itself")
+    if not path.is_file():  # reading a pipe or a device might never end
+        raise part.error("is not a readable file", "move it out of the folder")
+    return part

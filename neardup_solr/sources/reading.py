@@ -1,0 +1,132 @@
+"""How a source is read: the options of a reading, and the source without its `Source`."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from neardup_solr import arguments
+from neardup_solr.arguments import OneOrMore, OnRepeat, Source
+from neardup_solr.errors import ArgumentError
+from neardup_solr.records import Document
+
+ROW: Final = ":row"  # the column of ids that numbers records
+Guess: TypeAlias = Literal["none", "refuse", "number"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Options of reading a source.
+
+    `id`, `text` and `keep` name columns; the id ":row" stands for the number of the record, from 1
+    on. `guess` says what is done if nobody named the id and no column looks like it: "refuse" the
+    source, or "number" its records; the text of a document is that of its `text` columns
+    joined by line breaks, without those that a record lacks. `source_format` is in `FORMATS`,
+    or None to go by the suffix; `delimiter` is the character between the columns of CSV and TSV;
+    `encoding` is that of text as Python names it, None for UTF-8 or what a byte order mark says;
+    `skip_rows` are above the header of a table; `sheet` names that of Excel, None for the first;
+    `lossy` replaces what is no character by U+FFFD instead of refusing the record; a record with
+    more text than `max_doc_bytes` of UTF-8 is refused, and never held as a whole if a format allows
+    that.
+    With `at_once` records of standard input are passed on as they come; else the first 1,000 are
+    read before, of which most have to be usable. `on_repeat` says which record counts if an id
+    comes again.
+
+    `reading_of` makes it of what users write. Raises ArgumentError if `text` names no column, or
+    `skip_rows` or `max_doc_bytes` cannot be.
+    """
+
+    id: str = "id"
+    text: tuple[str, ...] = ("text",)
+    keep: tuple[str, ...] = ()
+    guess: Guess = "none"
+    source_format: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    skip_rows: int = 0
+    sheet: str | None = None
+    lossy: bool = False
+    # What is made of a text takes some fifteen times its size while it is indexed.
+    max_doc_bytes: int = arguments.in_bytes(arguments.MAX_DOC_BYTES)
+    at_once: bool = False
+    on_repeat: OnRepeat | None = None
+
+    def __post_init__(self) -> None:
+        if not self.text or len(set(self.text)) < len(self.text):
+            raise ArgumentError("`text` must name columns, each only once", 'give text="title"')
+        arguments.require_positive(max_doc_bytes=self.max_doc_bytes)
+        arguments.require(
+            self.skip_rows >= 0, f"`skip_rows` cannot be {self.skip_rows}", "give 0 or more"
+        )
+
+    def as_record(self, document: Document) -> Mapping[str, object]:
+        """Name the values of a document as its source does, joined texts by the first column."""
+        return {self.id: document.id, self.text[0]: document.text, **document.kept}
+
+    @property
+    def has_ids(self) -> bool:
+        """True if ids are read. If not, records are numbered."""
+        return self.id != ROW
+
+    @property
+    def is_in_runs(self) -> bool:
+        """True if documents may come in runs: several columns of text, and kept ones, do not."""
+        return not self.keep and len(self.text) == 1
+
+    @property
+    def on_invalid(self) -> str:
+        """The name that Python's decoders have for the way in which `lossy` is handled."""
+        return "replace" if self.lossy else "strict"
+
+
+def reading_of(
+    source: Any, guess: Guess, *, id: str | None = None, text: OneOrMore | None = None,
+    keep: OneOrMore | None = None, at_once: bool = False,
+) -> tuple[Any, Reading]:  # fmt: skip
+    """Return a source without its `Source`, and how it is read.
+
+    The columns are those of the `Source`, or else `id` and `text`, or else the usual ones. `guess`
+    counts if no id is named. Raises ArgumentError as `Reading` does, and if delimiter or encoding
+    cannot be.
+    """
+    written = source if isinstance(source, Source) else Source(())
+    id = id if written.id is None else written.id
+    text = text if written.text is None else written.text
+    reading = Reading(
+        id="id" if id is None else id,
+        text=("text",) if text is None else arguments.listed(text),
+        keep=arguments.listed(keep or ()),
+        guess=guess if id is None else "none",
+        source_format=written.source_format,
+        delimiter=None if written.delimiter is None else _parse_delimiter(written.delimiter),
+        encoding=None if written.encoding is None else _find_encoding(written.encoding),
+        skip_rows=written.skip_rows,
+        sheet=written.sheet,
+        lossy=written.lossy,
+        max_doc_bytes=arguments.in_bytes(written.max_doc_bytes, "max_doc_bytes"),
+        at_once=at_once,
+        on_repeat=written.on_repeat,
+    )
+    return written.source if source is written else source, reading
+
+
+def _parse_delimiter(name: str) -> str:
+    """Find the character between columns, or raise ArgumentError if it is no character."""
+    delimiter = "\t" if name.lower() in ("\\t", "tab") else name  # it is hard to type in a shell
+    if len(delimiter) != 1 or delimiter in '"\r\n\0\ufeff':
+        step = "give one character, such as ; or a tab"
+        raise ArgumentError(f"`delimiter` cannot be {name!r}", step)
+    return delimiter
+
+
+def _find_encoding(label: str) -> str | None:
+    """Look up an encoding under Python's name, None for UTF-8, or raise ArgumentError."""
+    step = "give a text encoding that Python supports, such as cp1252, latin-1 or shift_jis"
+    try:
+        name = codecs.lookup(label).name
+        " ".encode(name)  # refuses what does not encode text, such as zlib
+    except (LookupError, ValueError) as error:
+        raise ArgumentError(f"`encoding` cannot be {label!r}", step) from error
+    return None if name in ("utf-8", "utf-8-sig") else name

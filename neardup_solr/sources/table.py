@@ -1,0 +1,107 @@
+"""What a reader makes of a part: a table, of documents and of records as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from neardup_solr.errors import RecordError
+from neardup_solr.records import Document, Number, Run
+from neardup_solr.sources.reading import Reading
+
+# Readers yield errors as values, so that a bad record does not end the stream.
+Record: TypeAlias = Document | RecordError
+# What a reader yields: a record, or a run of documents.
+Piece: TypeAlias = Record | Run
+# Stands for an id until a record has its number: recognized by its identity, not by its letters.
+NUMBERED: Final = "".join((":", "row"))
+ID, TEXT = "id", "text"  # what the columns are called in a format without names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceTable:
+    """A source that is open: its columns, its documents, and its records as they are written.
+
+    Either `documents` or `records` can be read, once. There are as many records as documents and
+    errors, in the same order; each comes with its number, and is None where the source is damaged.
+    `parse` gives its values, by name or in the order of `names` (None if each record has others),
+    and raises ValueError if it cannot be taken apart. If `is_text`, a record is its bytes without
+    the line break. `above` are the lines above the header, which is `head`; `delimiter` stands
+    between the columns; the file has that `encoding` and ends lines by `newline`.
+    `schema` is that of a table of Arrow, of which a record is a batch and the
+    place of a row in it. `reading` has the ids that were chosen.
+    """
+
+    format: str
+    reading: Reading
+    documents: Callable[[], Iterator[Piece]]
+    records: Iterator[tuple[int, Any]]
+    parse: Callable[[Any], Sequence[Any] | dict[str, Any]]
+    is_text: bool = False
+    above: bytes = b""
+    head: bytes = b""
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    newline: str = "\n"
+    names: Sequence[Any] | None = None
+    schema: Any = None
+
+    def row(self, record: Any) -> dict[Any, Any]:
+        """Take a record apart into its values by column, or raise ValueError."""
+        values = self.parse(record)
+        if isinstance(values, dict):
+            return values
+        row = dict(zip(self.names or (), values, strict=True))
+        if list(self.names or ()).count("") > 1:  # which mostly are empty cells behind the header
+            cells = enumerate(zip(self.names or (), values, strict=True), 1)
+            row = {name or f"column {at}": value for at, (name, value) in cells if name or value}
+        return row
+
+    def is_apart(self, record: Any) -> bool:
+        """Tell whether a record, which may be None, can be taken apart."""
+        try:
+            return record is not None and bool(self.row(record))
+        except (ValueError, RecursionError):
+            return False
+
+    def text_of(self, record: Any) -> str | None:
+        """Decode a record that cannot be taken apart. Bytes that are no text are escaped."""
+        if isinstance(record, tuple):  # of a part
+            part: SourceTable = record[0]
+            return part.text_of(record[1])
+        raw: bytes = record or b""
+        return raw.removesuffix(b"\r").decode("utf-8", "backslashreplace") or None
+
+
+def number_records(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Pass pieces on. Records that came without an id get their number instead."""
+    before = 0
+    for piece in pieces:
+        if isinstance(piece, Run):
+            last = before + len(piece)
+            if not len(piece.ids):
+                ids = list(map(str, range(before + 1, last + 1)))
+                piece = replace(piece, ids=ids, are_numbers=True)
+            before = last
+        else:
+            before += 1
+            if piece.id is NUMBERED:
+                piece = _with_id(piece, Number(before))
+        yield piece
+
+
+def _with_id(piece: Record, id: str) -> Record:
+    if isinstance(piece, Document):
+        return replace(piece, id=id)
+    position, reason = piece.position, piece.reason
+    return RecordError(position, reason, id, record=piece.record, stage=piece.stage)
+
+
+def one_by_one(pieces: Iterable[Piece]) -> Iterator[Record]:
+    """Yield the records of runs, and those between them."""
+    for piece in pieces:
+        if isinstance(piece, Run):
+            yield from piece.documents()
+        else:
+            yield piece

@@ -1,0 +1,127 @@
+"""Texts, each in a file: those of a folder, or a single one."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from neardup_solr.errors import RecordError, SourceError
+from neardup_solr.files import is_inside
+from neardup_solr.sources.blocks import read_whole
+from neardup_solr.sources.document import make_document
+from neardup_solr.sources.folders import file_size, walk
+from neardup_solr.sources.html import decode_page, parse_page
+from neardup_solr.sources.kinds import find_kind
+from neardup_solr.sources.mail import open_mbox, parse_mail
+from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.record_errors import NO_TEXT_FILE, as_columns
+from neardup_solr.sources.references import open_references
+from neardup_solr.sources.table import ID, TEXT, Record, SourceTable, one_by_one
+from neardup_solr.sources.values import Unusable, decode
+
+# What is compared of files of several records, if others beside them are texts.
+_ENTRY: Final = ("title", "author", "year", "journal", "abstract")
+_SEVERAL: Final = {"mbox": ("text",), "ris": _ENTRY, "bibtex": _ENTRY}
+
+
+class Several(Exception):
+    """A file that was to be one text has several: these."""
+
+    def __init__(self, records: Iterator[Record]) -> None:
+        super().__init__()
+        self.records = records
+
+
+def read_contents(part: SourcePart, most: int) -> str:
+    """Read the text of a file: of a page or an e-mail, only what it says.
+
+    Raises Unusable, and Several for a mailbox or references.
+    """
+    written = read_whole(part, most)
+    kind = find_kind(written)
+    if kind is not None and kind.format == "html":
+        return parse_page(decode_page(written, part.reading))[1]
+    if kind is not None and kind.format == "eml":
+        return str(parse_mail(written)["text"])
+    if kind is not None and kind.format in _SEVERAL:
+        reading = replace(part.reading, text=_SEVERAL[kind.format], guess="none", keep=())
+        opened = replace(part, format=kind.format, reading=reading, begun=iter([written]))
+        table = open_mbox(opened) if kind.format == "mbox" else open_references(opened)
+        raise Several(one_by_one(table.documents()))
+    return decode(written, part.reading)
+
+
+def open_folder(part: SourcePart) -> SourceTable:
+    """Open the text files of a folder and its folders: the id is the path within it, with "/"."""
+    records = _read_folder(part, part.reading)
+    return SourceTable(
+        format="folder", reading=part.reading, documents=lambda: records,
+        records=enumerate(records, 1),
+        parse=lambda record: [record.id, getattr(record, "text", None)], names=(ID, TEXT),
+    )  # fmt: skip
+
+
+def _read_folder(part: SourcePart, reading: Reading) -> Iterator[Record]:
+    if part.path is None:
+        raise part.error("is not a folder", "name the folder")
+    read, path = 0, None
+    for path in walk(part.path):
+        yield from _read_file(path, part, reading)
+        if part.on_progress:
+            read += file_size(path)
+            part.on_progress(read)
+    if path is None:
+        raise part.error("contains no files", "name the folder that the text files are in")
+
+
+def _read_file(path: Path, part: SourcePart, reading: Reading) -> Iterator[Record]:
+    """Read the document in a file, or several of a mailbox or of references."""
+    try:
+        document = _file(path, part, reading)
+    except Several as several:
+        yield from several.records
+        return
+    if document is not None:
+        yield document
+
+
+def _file(path: Path, part: SourcePart, reading: Reading) -> Record | None:
+    """Read the document in a file, or None for a link to a folder that is read elsewhere.
+
+    Raises Several if it has several.
+    """
+    assert part.path is not None
+    id = path.relative_to(part.path).as_posix()
+    position = os.fsencode(f"{part.name}/{id}").decode("utf-8", "replace")
+    try:
+        if path.is_symlink() and not is_inside(path, part.path):
+            return RecordError(position, "a link that leaves the folder is not followed", id)
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            unreadable = RecordError(position, "a folder that cannot be read", id)
+            return None if path.is_symlink() else unreadable
+        if not stat.S_ISREG(mode):  # reading a pipe or a device might never end
+            return RecordError(position, "not a regular file", id)
+        opened = SourcePart(label=str(path), name=position, path=path, reading=reading, within=id)
+        text = read_contents(opened, reading.max_doc_bytes)
+    except Unusable as problem:
+        raw = problem.raw
+        columns = None if raw is None else as_columns((ID, TEXT), (id, raw))
+        return RecordError(position, str(problem), id, record=columns)
+    except OSError as error:
+        return RecordError(position, f"cannot be read ({error.strerror})", id)
+    except SourceError as error:
+        is_kind = NO_TEXT_FILE in error.reason
+        reason = f"{error.reason}: {error.next_step}" if is_kind else error.reason
+        return RecordError(position, reason, id)
+    except RecordError as error:
+        return RecordError(position, error.reason, id)
+    made = make_document(position, id, text, reading=reading)
+    if type(made) is RecordError:
+        made.record = as_columns((ID, TEXT), (id, text))
+    return made
