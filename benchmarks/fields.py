@@ -28,7 +28,7 @@ from lib.corpus import DATA
 from numpy.typing import NDArray
 
 from neardup_solr.candidates import all_candidates
-from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
+from neardup_solr.candidates.by_word import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import Similarities, columns, em, lookalikes
 from neardup_solr.measures.aligned import ALIGNED, compare_records
 from neardup_solr.measures.columns import FieldColumn, make_column, parse_fields

@@ -27,7 +27,7 @@ from lib.records import listings
 
 import neardup_solr as nd
 from neardup_solr.candidates import all_candidates
-from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
+from neardup_solr.candidates.by_word import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import aligned
 from neardup_solr.measures.aligned import ALIGNED, compare_records
 from neardup_solr.measures.frequencies import count_words

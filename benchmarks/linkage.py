@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
+from neardup_solr.candidates.by_word import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import aligned
 from neardup_solr.measures.aligned import ALIGNED, alignment, mutual_best
 from neardup_solr.measures.frequencies import Frequencies, count_words

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from lib import contenders, results
 from lib.corpus import corpus
-from neardup_solr.candidates import Joining, band_candidates
+from neardup_solr.candidates import Joining
+from neardup_solr.candidates.by_band import band_candidates
 from neardup_solr.minhash.sign import sign
 from neardup_solr.settings import CAP, Settings
 

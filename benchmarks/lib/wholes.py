@@ -24,7 +24,8 @@ import neardup_solr
 from lib import draws
 from lib.contenders import BANDS, HASHES, ROWS
 from lib.corpus import corpus
-from neardup_solr.candidates import Joining, band_candidates
+from neardup_solr.candidates import Joining
+from neardup_solr.candidates.by_band import band_candidates
 from neardup_solr.clusters.components import components
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.sets import estimate_pairs

@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup_solr.kernel import compiled, inner, normal
 from neardup_solr.kernel.normal import find_characters, load, load_eight, make_starts, normalize
-from neardup_solr.text.shingles import SPARE
+from neardup_solr.text.packed import SPARE
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2, N3, N4, N8 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(8)

@@ -29,7 +29,7 @@ from neardup_solr.measures import Flat, Measurements, Similarities
 from neardup_solr.measures.frequencies import Frequencies, Split, count_words, split_words
 from neardup_solr.measures.pairs import Pairs, in_parts
 from neardup_solr.text.numbers import has_digit, is_number, show_word
-from neardup_solr.text.shingles import Packed, pack
+from neardup_solr.text.packed import Packed, pack
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
 INITIAL = 0.7  # "w" and "west": a letter says less

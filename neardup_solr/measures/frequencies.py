@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from neardup_solr.settings import NORMALIZATION
 from neardup_solr.text.characters import unspaced
-from neardup_solr.text.numbers import NAME
+from neardup_solr.text.links import NAME
 
 Split = Callable[[str], list[str]]
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")

@@ -23,7 +23,8 @@ from neardup_solr.minhash import signature
 from neardup_solr.minhash.sign import IN_PLACE
 from neardup_solr.records import NO_DISTANCE
 from neardup_solr.settings import Settings
-from neardup_solr.text.shingles import pack, shingles
+from neardup_solr.text.packed import pack
+from neardup_solr.text.shingles import shingles
 
 Counts = NDArray[np.int64]
 # Similarities from numbers of shingles: those that two texts have in common, and those of each.

@@ -19,7 +19,9 @@ from neardup_solr.minhash.sign import IN_PLACE, Signed
 from neardup_solr.records import Document, Entry, make_refusal
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
-from neardup_solr.text.shingles import SPARE, hash_profile, pack, shingles
+from neardup_solr.text.packed import SPARE, pack
+from neardup_solr.text.profile import hash_profile
+from neardup_solr.text.shingles import shingles
 
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 # What needs the normal form of a text, and not only its signature.

@@ -35,7 +35,8 @@ from neardup_solr.progress import thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.characters import KEPT, SPACE, UNASSIGNED, table
-from neardup_solr.text.shingles import SPARE, Packed, join_packed, pack, shingles, stem_words
+from neardup_solr.text.packed import SPARE, Packed, join_packed, pack
+from neardup_solr.text.shingles import shingles, stem_words
 
 Signature = NDArray[np.uint32]
 FAMILIES = {"affine": kernel.AFFINE, "xor": kernel.XOR}

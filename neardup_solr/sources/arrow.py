@@ -16,7 +16,7 @@ from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.record_errors import first_line
 from neardup_solr.sources.table import Piece
 from neardup_solr.sources.values import too_large
-from neardup_solr.text.shingles import Packed
+from neardup_solr.text.packed import Packed
 
 TOO_LARGE: Final = object()
 ROWS_AT_ONCE: Final = 256

@@ -27,7 +27,7 @@ from neardup_solr.sources.values import (
     spell,
     too_large,
 )
-from neardup_solr.text.shingles import Packed
+from neardup_solr.text.packed import Packed
 
 
 def make_run(

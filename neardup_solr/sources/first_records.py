@@ -11,7 +11,7 @@ from neardup_solr.records import Document, Run, characters
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.record_errors import describe_error, step_for
 from neardup_solr.sources.table import Piece
-from neardup_solr.text.shingles import size_of
+from neardup_solr.text.packed import size_of
 
 # What is read first, to see whether the source is of that format at all.
 FIRST_RECORDS: Final = 1_000

@@ -24,7 +24,7 @@ from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.stream import fail
 from neardup_solr.sources.table import Piece, Record, SourceTable
 from neardup_solr.text.json_keys import has_key_twice
-from neardup_solr.text.shingles import SPARE, Packed, pack
+from neardup_solr.text.packed import SPARE, Packed, pack
 
 _Columns: TypeAlias = tuple[Sequence[Any], Packed]  # ids and texts
 _Chunk: TypeAlias = bytes | list[bytes | None] | None  # lines, elements, or a line too long

@@ -16,7 +16,8 @@ import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import Joining, key_candidates
+from neardup_solr.candidates import Joining
+from neardup_solr.candidates.by_band import key_candidates
 from neardup_solr.clusters.components import components
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.kernel import joins

@@ -7,22 +7,14 @@
 | stops | a stop word and the words after it, `size` in all | prose among menus and other boilerplate, which has no stop words |
 | stems | `size` consecutive stems, stop words left out | inflected texts, paraphrases |
 
-A text too short for a shingle is its only one; a text without words has none. The text profile
-is a fuzzy hash of a whole text instead. `Packed` has many texts as UTF-8 in one array.
+A text too short for a shingle is its only one; a text without words has none.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import pairwise
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import Settings
@@ -38,7 +30,7 @@ _ENGLISH = (
     " will with would you your yours"
 )
 STOP_WORDS = frozenset(_ENGLISH.split())
-_TOKEN = re.compile(r"[^ -]+")  # of a normal form: words are cut at "-" too
+TOKEN = re.compile(r"[^ -]+")  # of a normal form: words are cut at "-" too
 
 
 def shingles(normal: str, settings: Settings) -> list[str]:
@@ -122,112 +114,3 @@ _KINDS: dict[str, Callable[[str, Settings], list[str]]] = {
     "stops": _stops,
     "stems": _stems,
 }
-
-
-def hash_profile(normal: str, *, min_token_len: int = 2, quant_rate: float = 0.01) -> str:
-    """Hash the profile of a normalised text to 32 hexadecimal digits, "" if it has no token.
-
-    Tokens longer than `min_token_len` characters are counted; counts are rounded down to a
-    multiple of max(2, round(highest · `quant_rate`)), or of 1 if no token repeats; tokens that
-    fall to 0 are dropped; the MD5 of "token count" lines, by falling count, is the profile.
-    Nutch's and Solr's TextProfileSignature (Apache Nutch, 2005), with two differences: ties
-    are in the order of code points, while theirs follow a hash map and change with the words that
-    were dropped; and tokens are those of our normal form (NFKC, case folding, marks kept), while
-    theirs are runs of Java's letters and digits. So the values differ from Solr's.
-    """
-    counts = Counter(t for t in _TOKEN.findall(normal) if len(t) > min_token_len)
-    if not counts:
-        return ""
-    highest = max(counts.values())
-    quant = max(int(highest * quant_rate + 0.5), 2 if highest > 1 else 1)
-    rounded = ((count // quant * quant, token) for token, count in counts.items())
-    kept = sorted((-count, token) for count, token in rounded if count)
-    profile = "\n".join(f"{token} {-count}" for count, token in kept)
-    return hashlib.md5(profile.encode(), usedforsecurity=False).hexdigest()
-
-
-# Bytes that are free behind texts: hashes read up to 8 of them, a last character may need some.
-SPARE = 64
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class Packed(Sequence[str]):
-    """Texts that are decoded when they are read: t is data[bounds[t]:bounds[t + 1]].
-
-    `data` (uint8) is valid UTF-8, `bounds` (uint64) has the ends of texts after the first start.
-    """
-
-    __slots__ = ("bounds", "data")
-
-    def __init__(self, data: NDArray[np.uint8], bounds: NDArray[np.uint64]) -> None:
-        self.data, self.bounds = data, bounds
-
-    def __len__(self) -> int:
-        return len(self.bounds) - 1
-
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            first, last, step = at.indices(len(self))
-            if step != 1:
-                return [self[text] for text in range(first, last, step)]
-            return Packed(self.data, self.bounds[first : max(first, last) + 1])
-        if not -len(self) <= at < len(self):
-            raise IndexError(at)
-        first, last = self.bounds[at % len(self)], self.bounds[at % len(self) + 1]
-        return self.data[first:last].tobytes().decode()
-
-    def __iter__(self) -> Iterator[str]:
-        ends = (self.bounds - self.bounds[0]).tolist()
-        whole = self.data[self.bounds[0] : self.bounds[-1]].tobytes()
-        if whole.isascii():  # decoded at once, which takes a third of the time for short texts
-            return map(whole.decode().__getitem__, map(slice, ends, ends[1:]))
-        return (whole[first:last].decode() for first, last in pairwise(ends))
-
-    def parts(self, size: int) -> Iterator[Packed]:
-        """Yield the texts in parts of at most so many bytes, or of a longer text."""
-        first = 0
-        while first < len(self):
-            most = self.bounds[first] + np.uint64(size)
-            last = int(np.searchsorted(self.bounds, most, side="right")) - 1
-            last = max(first + 1, last)
-            yield self[first:last]
-            first = last
-
-    @property
-    def longest(self) -> int:
-        """The bytes of the longest text."""
-        return int(np.diff(self.bounds).max(initial=0))
-
-    @property
-    def size(self) -> int:
-        """The bytes of all texts."""
-        return int(self.bounds[-1] - self.bounds[0])
-
-
-def pack(texts: Sequence[str]) -> Packed:
-    """Pack texts. A lone surrogate becomes a space."""
-    if isinstance(texts, Packed):
-        return texts
-    try:
-        encoded = list(map(str.encode, texts))
-    except UnicodeEncodeError:
-        encoded = [_SURROGATE.sub(" ", text).encode() for text in texts]
-    bounds = np.zeros(len(texts) + 1, dtype=np.uint64)
-    np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(texts)), out=bounds[1:])
-    return Packed(np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8), bounds)
-
-
-def join_packed(parts: Sequence[Packed]) -> Packed:
-    """Join the texts of all parts."""
-    if len(parts) == 1:
-        return parts[0]
-    pieces = [part.data[part.bounds[0] : part.bounds[-1]] for part in parts]
-    sizes = [np.diff(part.bounds) for part in parts]
-    bounds = np.zeros(1 + sum(map(len, sizes)), dtype=np.uint64)
-    np.cumsum(np.concatenate([bounds[:0], *sizes]), out=bounds[1:])
-    return Packed(np.concatenate([*pieces, np.zeros(SPARE, np.uint8)]), bounds)
-
-
-def size_of(texts: Sequence[str]) -> int:
-    """Measure texts: their bytes if they are packed, else their characters."""
-    return texts.size if isinstance(texts, Packed) else sum(map(len, texts))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from neardup_solr import memory
 from neardup_solr.errors import SourceError
 from neardup_solr.memory import Spill
-from neardup_solr.text.shingles import pack
+from neardup_solr.text.packed import pack
 
 TEXTS = st.lists(st.lists(st.text(alphabet="aü漢🙂\ud800", max_size=5), max_size=4), max_size=6)
 

@@ -43,7 +43,7 @@ from neardup_solr.progress import OnProgress, Progress, ignore, prefetch, run_as
 from neardup_solr.records import BORDER, NO_DISTANCE, as_text
 from neardup_solr.settings import CAP, WORD_CAP
 from neardup_solr.text.numbers import differ_in_numbers_alone
-from neardup_solr.text.shingles import Packed, pack, size_of
+from neardup_solr.text.packed import Packed, pack, size_of
 from neardup_solr.verbs.duplicates.read import AT_ONCE, THREADS, Corpus, Work, fitting_parts
 from neardup_solr.verbs.duplicates.remember import Memory
 
@@ -784,7 +784,7 @@ def _find_candidates(work: Work, documents: Corpus, way: Way, copies: Copies | N
     if way == "all":
         candidates = all_candidates(len(documents), joining)
     elif way == "bands":
-        from neardup_solr.candidates import band_candidates
+        from neardup_solr.candidates.by_band import band_candidates
 
         candidates = band_candidates(
             documents.signatures,
@@ -793,7 +793,7 @@ def _find_candidates(work: Work, documents: Corpus, way: Way, copies: Copies | N
             on_progress=partial(tell, JOINING),
         )
     else:
-        from neardup_solr.candidates.by_term import shingle_candidates
+        from neardup_solr.candidates.by_shingle import shingle_candidates
 
         sets = documents.read_sets(partial(tell, TEXTS))
         least = floor(work.measure.least(work.limits))
@@ -824,7 +824,7 @@ def _pair_distinct(documents: Corpus, way: Way, joining: Joining, copies: Copies
     if way == "all":
         candidates = all_candidates(len(rows), joining)
     else:
-        from neardup_solr.candidates.by_term import word_candidates
+        from neardup_solr.candidates.by_word import word_candidates
 
         forms = documents.forms()
         candidates = word_candidates([forms[row] for row in rows.tolist()], joining)

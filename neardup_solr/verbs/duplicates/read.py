@@ -60,7 +60,7 @@ from neardup_solr.sources.sides import name_of
 from neardup_solr.sources.table import Piece
 from neardup_solr.sources.values import plain
 from neardup_solr.text.numbers import join_numbers
-from neardup_solr.text.shingles import Packed, size_of
+from neardup_solr.text.packed import Packed, size_of
 
 if TYPE_CHECKING:
     from neardup_solr.measures.columns import FieldKind

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup_solr import measures, sources
 from neardup_solr.arguments import MeasureName
-from neardup_solr.candidates.by_term import count_shared_words
+from neardup_solr.candidates.by_word import count_shared_words
 from neardup_solr.errors import DocumentNotFound
 from neardup_solr.records import Document
 from neardup_solr.settings import WORD_CAP, Settings, refuse_settings, require_indexed

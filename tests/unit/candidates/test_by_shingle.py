@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, by_term
-from neardup_solr.candidates.by_term import shingle_candidates, tries_by_share
+from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, by_shingle
+from neardup_solr.candidates.by_shingle import ENOUGH, shingle_candidates, tries_by_share
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Flat, floor
 
@@ -126,8 +126,8 @@ def test_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets that are looked at some at a time, and pairs beyond one block, make no difference."""
     sets = [set(range(9 * (row // 4), 9 * (row // 4) + 9)) for row in range(80)]
     whole = as_set(candidates(sets, 0.8, memory=1 << 20))
-    monkeypatch.setattr(by_term, "ROOM", 1)
-    monkeypatch.setattr(by_term, "_AT_ONCE", 10)
+    monkeypatch.setattr(by_shingle, "ROOM", 1)
+    monkeypatch.setattr(by_shingle, "_AT_ONCE", 10)
     assert as_set(candidates(sets, 0.8, memory=1 << 20)) == whole
     assert len(whole) == 20 * 6
 
@@ -138,4 +138,4 @@ def test_how_many_are_looked_for() -> None:
     assert found[[100, 90, 80, 50]].tolist() == [8, 17, 23, 46]
     assert (np.diff(found) <= 0).all()
     draws = np.random.default_rng(1).random((200_000, int(found[80]))) < 0.8
-    assert (draws.sum(axis=1) < by_term.ENOUGH).sum() <= 2
+    assert (draws.sum(axis=1) < ENOUGH).sum() <= 2

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr import candidates
-from neardup_solr.candidates import ONE_SIDE, Joining, all_candidates, by_term
-from neardup_solr.candidates.by_term import word_candidates
+from neardup_solr.candidates import ONE_SIDE, Joining, all_candidates, by_word
+from neardup_solr.candidates.by_word import ENOUGH_WORDS, RAREST, word_candidates
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures.frequencies import split_words
 from neardup_solr.measures.pairs import Pairs
@@ -43,11 +43,11 @@ def slowly(forms: list[str], cap: int) -> tuple[set[tuple[int, int]], int]:
     counts = {word: len(having[frozenset([word])]) for word in first_use}
     rarest = [
         sorted((word for word in words if counts[word] > cap),
-               key=lambda word: (counts[word], first_use.index(word)))[: by_term.RAREST]
-        if sum(1 < counts[word] <= cap for word in words) < by_term.ENOUGH_WORDS else []
+               key=lambda word: (counts[word], first_use.index(word)))[: RAREST]
+        if sum(1 < counts[word] <= cap for word in words) < ENOUGH_WORDS else []
         for words in lists
     ]  # fmt: skip
-    for size in range(2, by_term.RAREST + 1):
+    for size in range(2, RAREST + 1):
         for row, few in enumerate(rarest):
             for some in map(frozenset, combinations(few, size)):
                 if all(len(having[some - {word}]) > cap for word in some):
@@ -147,8 +147,8 @@ def test_pairs_beyond_the_cap_share_common_words_only(
 
 def test_the_sample_of_many_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many records there are, a few are asked, and each for a few others: the likest."""
-    monkeypatch.setattr(by_term, "SAMPLE", 10)
-    monkeypatch.setattr(by_term, "NEAREST", 2)
+    monkeypatch.setattr(by_word, "SAMPLE", 10)
+    monkeypatch.setattr(by_word, "NEAREST", 2)
     forms = [f"old mill lane {row} {row // 2}x {row}y" for row in range(200)]
     forms[100] = forms[199] = "old"
     found = word_candidates(forms, Joining(cap=3))

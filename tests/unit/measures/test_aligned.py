@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from neardup_solr import demo, measures
 from neardup_solr.candidates import Candidates, Joining, all_candidates
-from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
+from neardup_solr.candidates.by_word import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import Comparer, Limits, measure_named
 from neardup_solr.measures.aligned import (
     ABBREVIATED,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from neardup_solr.minhash.sign import Signature, Signed, draw_coefficients
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize, shingles
-from neardup_solr.text.shingles import pack
+from neardup_solr.text.packed import pack
 
 AT_ONCE = 1 << 20  # bounds the memory of a long text's hash table
 

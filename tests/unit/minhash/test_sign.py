@@ -13,7 +13,7 @@ from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize, shingles
-from neardup_solr.text.shingles import pack
+from neardup_solr.text.packed import pack
 from tests.faults.tiers import sized
 from tests.unit.minhash import oracle
 

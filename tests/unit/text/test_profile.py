@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.text.shingles import hash_profile
+from neardup_solr.text.profile import hash_profile
 
 
 def md5(profile: str) -> str:
