@@ -16,7 +16,7 @@ from neardup_solr.errors import SourceError
 from neardup_solr.files import PathError, atomic_output, check_place
 from neardup_solr.progress import LOG
 from neardup_solr.reports import Add, Added, Beside, load_library, require_library
-from neardup_solr.reports.parquet import open_parquet
+from neardup_solr.reports.parquet_files import open_parquet
 from neardup_solr.reports.workbook import open_sheet
 from neardup_solr.sources.column import matches
 from neardup_solr.sources.compression import COMPRESSIONS, suffix_of

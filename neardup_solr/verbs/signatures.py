@@ -17,7 +17,7 @@ from neardup_solr.minhash import sign
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, filter_usable
 from neardup_solr.reports import require_library
-from neardup_solr.reports.parquet import write_parquet
+from neardup_solr.reports.parquet_files import write_parquet
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import SourceLike, reading_of
 

@@ -488,7 +488,7 @@ class Duplicates:
         return records.write(files, self.removed, on_progress or ignore)
 
     def _write_table(self, path: Path) -> None:
-        from neardup_solr.reports.parquet import write_parquet
+        from neardup_solr.reports.parquet_files import write_parquet
 
         pairs, names = self.pairs, name_columns(self.pairs)
         # Beside our own columns, types are those of all values.
@@ -905,7 +905,7 @@ def check_files(
 ) -> None:
     """Refuse files that the records of a source could not be written to, by SourceError."""
     from neardup_solr.reports.copies import check_added, check_copy
-    from neardup_solr.reports.parquet import check_types
+    from neardup_solr.reports.parquet_files import check_types
 
     shown = {f"`{name}`": path for name, path in files.items()}
     check_apart(shown, source=[*paths], against=[*against])

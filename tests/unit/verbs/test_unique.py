@@ -27,7 +27,7 @@ from neardup_solr import demo, sources
 from neardup_solr.clusters.removal import remove_within
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.records import Cluster, Duplicate, Member
-from neardup_solr.reports.parquet import check_types
+from neardup_solr.reports.parquet_files import check_types
 from neardup_solr.sources import Reading
 from neardup_solr.sources import documents as read
 from tests.split import write_copies
