@@ -17,7 +17,7 @@ from neardup_solr.sources.blocks import blocks_of_lines, split_lines
 from neardup_solr.sources.column import dig
 from neardup_solr.sources.document import make_run
 from neardup_solr.sources.header import choose_id
-from neardup_solr.sources.json_array import _NEWLINE, find_array, lists_of_elements
+from neardup_solr.sources.json_array import find_array, lists_of_elements
 from neardup_solr.sources.objects import from_objects, load, make_object, parse_json
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.reading import Reading
@@ -131,7 +131,7 @@ def _scan(block: bytes, reading: Reading) -> _Columns | None:
         return None
     codes = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
     texts, names = np.empty(len(codes) + SPARE, np.uint8), np.empty(len(codes), np.uint8)
-    bounds = np.empty(1 + np.count_nonzero(codes == _NEWLINE), np.uint64)
+    bounds = np.empty(1 + np.count_nonzero(codes == ord("\n")), np.uint64)
     keys = (np.frombuffer(name.encode(), np.uint8) for name in (reading.id, reading.text[0]))
     size = scan_objects(codes, *keys, texts, bounds, names)
     if size < 0:

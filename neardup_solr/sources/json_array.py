@@ -23,7 +23,7 @@ _ELEMENT: Final = "[]"
 _TOTAL: Final = re.compile(rb'"(?:numFound|total|value)"\s*:\s*(\d+)')
 _PART: Final = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:"(\s*:)?|\\?\Z)|[\[\]{}]', re.DOTALL)
 _OBJECTS: Final = re.compile(rb"\s*(?:[{\]]|\Z)")  # how a list of objects, or of none, goes on
-_QUOTE, _COMMA, _NEWLINE = b'",\n'
+_QUOTE, _COMMA = b'",'
 # A string is a token, which may go on in the next block; then its closing quote is missing.
 _STRING_END: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)

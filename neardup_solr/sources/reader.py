@@ -39,7 +39,7 @@ READERS: Final = {
     "tsv": ("csv", "open_csv"),
     "jsonl": ("json", "open_json"),
     "json": ("json", "open_json"),
-    "parquet": ("parquet", "open_parquet"),
+    "parquet": ("parquet_file", "open_parquet"),
     "xlsx": ("excel", "open_xlsx"),
     "xls": ("excel", "open_xls"),
     "html": ("html", "open_page"),
