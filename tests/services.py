@@ -85,7 +85,8 @@ class Served:
 
 def make_command(address: str, change: str = "") -> list[str]:
     """Make the command that serves a collection, with a `change` of what it consists of."""
-    run = "from neardup_solr import log, web; from neardup_solr.verbs.serve import service"
+    run = "from neardup_solr import log; from neardup_solr.web import body, server"
+    run += "; from neardup_solr.verbs.serve import service"
     run += "; import neardup_solr.__main__ as m"
     return [sys.executable, "-c", f"{run}; {change or 'pass'}; m.main()", *_serve(address)]
 
@@ -100,7 +101,7 @@ def serving(
 ) -> Iterator[Served]:
     """Serve the collection at an address ("http://host:8983/solr/name") on a free port.
 
-    `change` is run in the process before, such as "web.REQUEST_SECONDS = 1"; `program` is another
+    `change` is run in the process before, such as "body.REQUEST_SECONDS = 1"; `program` is another
     neardup than that of the tests.
     """
     command = [program, *_serve(address)] if program else make_command(address, change)

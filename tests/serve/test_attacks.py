@@ -62,7 +62,7 @@ def served(large: Collection, tmp_path_factory: pytest.TempPathFactory) -> Itera
     seconds = (
         "service.ANSWER_SECONDS, service.ALLOWED_SECONDS, service.KEPT_SECONDS = 50.0, 45.0, 60.0"
     )
-    change = f"web.REQUEST_SECONDS = 1.0; {seconds}"
+    change = f"body.REQUEST_SECONDS = 1.0; {seconds}"
     with serving(large.url, log, *words, change=change) as service:
         yield service
 
@@ -295,7 +295,7 @@ def test_silent_connections_end(served: Served) -> None:
 
 def test_no_file_is_read(served: Served) -> None:
     """Whatever the path is."""
-    for path in ("../web.py", "%2e%2e/web.py", "..%2fservice.py", "/etc/passwd", "page.js/..",
+    for path in ("../app.py", "%2e%2e/app.py", "..%2fservice.py", "/etc/passwd", "page.js/..",
                  "./service.py", "%00", "page.html", "openapi.json%00", "\\..\\w"):  # fmt: skip
         assert served.ask(path).status == 404, path
 

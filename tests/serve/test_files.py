@@ -228,7 +228,7 @@ def test_a_hangup_without_tokens(listings: Collection, tmp_path: Path) -> None:
         assert served.stop() == 0
 
 
-@pytest.mark.parametrize("moment", ["m.watch", "web.bind", "web.run"])
+@pytest.mark.parametrize("moment", ["m.watch", "server.bind", "server.run"])
 def test_a_hangup_while_it_starts(listings: Collection, tmp_path: Path, moment: str) -> None:
     """It ends nothing, and the service that has started reads the tokens once more."""
     tokens = tmp_path / "tokens"

@@ -67,7 +67,7 @@ def served(listings: Collection, tmp_path_factory: pytest.TempPathFactory) -> It
     """A service of the listings."""
     log = tmp_path_factory.mktemp("served") / "log"
     words = ("--hold", "0.8", "--tag", "0.5", "--max-body", "1M")
-    with serving(listings.url, log, *words, change="web.REQUEST_SECONDS = 1.0") as found:
+    with serving(listings.url, log, *words, change="body.REQUEST_SECONDS = 1.0") as found:
         yield found
 
 

@@ -282,8 +282,8 @@ def review(
     the errors of `duplicates`.
     """
     try:
-        from neardup_solr import web
         from neardup_solr.verbs.review.app import make_app
+        from neardup_solr.web import server
     except ImportError as error:
         reason = f"a review needs {error.name}, which is not installed"
         raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
@@ -294,10 +294,10 @@ def review(
     token = secrets.token_urlsafe(24)
     step = "omit `port` to use a free one"
     with (  # before any work is done
-        closing(web.bind("127.0.0.1", port, step)) as bound,
+        closing(server.bind("127.0.0.1", port, step)) as bound,
         closing(AnswerFile(answers)) as file,
         open_log() as log,
-        log.gathering(*(each for each in (LOG, *web.LOGGERS) if not each.hasHandlers())),
+        log.gathering(*(each for each in (LOG, *server.LOGGERS) if not each.hasHandlers())),
     ):
         port = bound.getsockname()[1]
         address = f"http://127.0.0.1:{port}/#{token}"
@@ -306,7 +306,7 @@ def review(
         opened = _open_review(arguments | {"reach": reach}, file)
         if on_ready is not None:
             on_ready(address)
-        web.run(make_app(opened.act, len(opened.questions.pairs), token, port), bound)
+        server.run(make_app(opened.act, len(opened.questions.pairs), token, port), bound)
         return opened.close()
 
 

@@ -19,10 +19,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from neardup_solr import web
 from neardup_solr.arguments import Judgement
 from neardup_solr.errors import NeardupError
-from neardup_solr.web import HEADERS, Failure, Guard, list_pages, parse_object, read_body, to_json
+from neardup_solr.web import pages
+from neardup_solr.web.body import FAULT, parse_object, read_body
+from neardup_solr.web.failure import Failure, to_json
+from neardup_solr.web.origin import Guard
+from neardup_solr.web.pages import HEADERS, list_pages
 
 MOST = 16 << 10  # bytes of a request
 LOST = dict.fromkeys(("answer", "cluster"), "the answer was not saved: ")
@@ -60,7 +63,7 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
         return error.response
 
     actions = [Route(f"/{action}", act, methods=["POST"]) for action in ACTIONS]
-    return web.make_app(
+    return pages.make_app(
         [*list_pages(__package__, PAGES), *actions], [Middleware(Guard, port=port)],
         "open the address printed by the command",
         handlers=dict.fromkeys((Failure, ClientDisconnect), refuse),
@@ -70,7 +73,7 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
 def _parse(action: str, body: bytes, pairs: int) -> tuple[str, Any, Any]:
     """Parse a request: who reads, and about which pair what is answered."""
     fields = parse_object(body)
-    if fault := fields.get(web.FAULT):
+    if fault := fields.get(FAULT):
         raise Failure(400, "the field {!r} {}".format(*fault))
     reader, number, word = (fields.get(name) for name in ("reader", "number", "answer"))
     if not isinstance(reader, str) or not 0 < len(reader) <= 64:

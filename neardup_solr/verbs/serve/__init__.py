@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack, closing
-from dataclasses import replace
 from pathlib import Path
 
-from neardup_solr import arguments, hangup
-from neardup_solr.arguments import Action, MeasureName, OneOrMore, checked, listed, require
-from neardup_solr.errors import SettingsError
-from neardup_solr.files import check_regular
-from neardup_solr.log import open_log
-from neardup_solr.measures import measure_named
-from neardup_solr.measures.equality import parse_equality
-from neardup_solr.progress import LOG
-from neardup_solr.solr.address import is_loopback
+from neardup_solr.arguments import Action, MeasureName, OneOrMore, checked, listed
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.gate.policy import Policy
-from neardup_solr.verbs.search import measure_by
-from neardup_solr.verbs.serve.filters import parse_named
 
 PORT = 8985
 
@@ -66,45 +53,14 @@ def serve(
     tokens cannot be read, SettingsError if starlette or uvicorn is missing or the collection lacks
     a required field, SolrError if Solr does not answer or does not understand a filter.
     """
-    try:
-        from neardup_solr import web
-        from neardup_solr.verbs.serve.app import Desk, Lines
-        from neardup_solr.verbs.serve.service import Service
-        from neardup_solr.verbs.serve.tokens import Tokens
-    except ImportError as error:
-        reason = f"the service needs {error.name}, which is not installed"
-        raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
-    is_path = not root_path or root_path.startswith("/")
-    require(is_path, f"`root_path` cannot be {root_path!r}", "start it with /, as in /neardup")
-    web.require_port(port)
-    most = arguments.in_bytes(max_body, "max_body")
-    arguments.require_positive(max_body=most, max_documents=max_documents, concurrency=concurrency)
-    policy = Policy(
-        tag=tag, hold=hold, reject=reject, exact=exact, max_distance=max_distance,
-        measure=measure, equality=parse_equality(equal),
+    from neardup_solr.verbs.serve.request import ServeRequest, run_service
+
+    run_service(
+        ServeRequest(
+            collection=collection, tag=tag, hold=hold, reject=reject, exact=exact, measure=measure,
+            model=model, max_distance=max_distance, equal=listed(equal), fq=listed(fq),
+            filters=listed(filters), answers=answers, host=host, port=port, root_path=root_path,
+            allow_host=listed(allow_host), tokens=tokens, max_body=max_body,
+            max_documents=max_documents, concurrency=concurrency, on_ready=on_ready,
+        )
     )  # fmt: skip
-    named = parse_named(listed(filters))
-    with open_log() as log, hangup.held(), ExitStack() as stack:
-        stack.enter_context(log.gathering(LOG, *web.LOGGERS, formatter=Lines()))
-        clients = None if tokens is None else Tokens(Path(tokens))
-        reason = f"`tokens` are required to listen on {host}, which other machines can reach"
-        require(clients is not None or is_loopback(host), reason, "name a file with `tokens`")
-        if model is not None:
-            check_regular(Path(model))
-        chosen = measure_named(measure_by(collection, measure, model, max_distance))
-        policy = replace(policy, measure=chosen)
-        names = frozenset(map(web.parse_host, listed(allow_host)))
-        if names and not is_loopback(host):
-            names |= {host}
-        root_path = root_path.rstrip("/")
-        step = "choose a different `port`, or set `host` to an IP address"
-        bound = stack.enter_context(closing(web.bind(host, port, step)))
-        service = Service(collection, policy, fq=listed(fq), answers=answers, named=named)
-        desk = Desk(service, clients, log, most, max_documents, concurrency)
-        stack.enter_context(desk.watching())
-        address, port = bound.getsockname()[:2]
-        if on_ready is not None:
-            place = f"[{address}]" if ":" in address else address
-            on_ready(f"http://{place}:{port}{root_path}/")
-        app = desk.make_app(names=names, port=port, root_path=root_path)
-        web.run(app, bound, desk.obey_hangup)

@@ -54,7 +54,8 @@ from neardup_solr.verbs.serve.filters import (
     require_named,
     rewrite_filters,
 )
-from neardup_solr.web import FAULT, Failure
+from neardup_solr.web.body import FAULT
+from neardup_solr.web.failure import Failure
 
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits learns soon that Solr is unavailable
 ANSWER_SECONDS = 5.0  # for Solr's answer
@@ -63,6 +64,7 @@ KEPT_SECONDS = 30.0  # for an answer that comes late: so long no more is asked i
 MOST_BYTES = 1 << 28  # of an answer, as several are held at a time
 COUNT_SECONDS, COUNT_SHARE = 5.0, 20  # until the next count, or so many times what one takes
 COUNTS_HOLD = 12  # of these, for which a count holds if no other can be had
+READY_SECONDS = 1.5  # without Solr's answer, until it counts as away
 THOROUGH_EVERY = 20  # looks; the others only look at names and settings
 MOST_CANDIDATES, MOST_WORDS = 1_000, 10_000  # of a search, of texts with changes
 OF_SEARCH = (
