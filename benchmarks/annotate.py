@@ -50,7 +50,7 @@ from neardup_solr.solr import collection
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import PLAIN, Names
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.annotate.rewrite import RateLimit
+from neardup_solr.verbs.annotate.rate_limit import RateLimit
 from tests.solr import theirs
 
 PAGE = 1_000

@@ -41,7 +41,9 @@ from neardup_solr.solr.unsigned import roots_only
 from neardup_solr.solr.update import Order, orders
 from neardup_solr.text import normalize
 from neardup_solr.verbs import init
-from neardup_solr.verbs.annotate.rewrite import Follower, RateLimit, Rewrite, Row, pages
+from neardup_solr.verbs.annotate.follow import Follower
+from neardup_solr.verbs.annotate.rate_limit import RateLimit
+from neardup_solr.verbs.annotate.rewrite import Rewrite, Row, pages
 from neardup_solr.verbs.field_names import choose_names, own_fields
 from neardup_solr.verbs.index import index
 from neardup_solr.verbs.losses import LossCheck

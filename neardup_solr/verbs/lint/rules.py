@@ -13,7 +13,7 @@ from neardup_solr.solr.update_chain import REBUILDS
 from neardup_solr.verbs.field_names import clash
 from neardup_solr.verbs.findings import DANGER, NOTE, WARNING, Finding, by_level, select
 from neardup_solr.verbs.lint.facts import CollectionFacts
-from neardup_solr.verbs.losses import AGAIN
+from neardup_solr.verbs.losses.dangers import AGAIN
 from neardup_solr.verbs.solr_versions import check_versions
 from neardup_solr.verbs.text_fields import suggest_text_fields, text_problem
 

@@ -12,7 +12,8 @@ from neardup_solr.arguments import Action, MeasureName, in_bytes, require, requi
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import check_regular
 from neardup_solr.log import open_log
-from neardup_solr.measures import measure_named, parse_equality
+from neardup_solr.measures import measure_named
+from neardup_solr.measures.equality import parse_equality
 from neardup_solr.progress import LOG
 from neardup_solr.solr.address import is_loopback
 from neardup_solr.solr.collection import Collection

@@ -21,7 +21,8 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate import annotate, strip
-from neardup_solr.verbs.annotate.rewrite import RateLimit, Rewrite, Row
+from neardup_solr.verbs.annotate.rate_limit import RateLimit
+from neardup_solr.verbs.annotate.rewrite import Rewrite, Row
 from tests.solr import theirs
 
 COUNT = 600

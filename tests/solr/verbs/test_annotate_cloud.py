@@ -13,7 +13,7 @@ from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
-from neardup_solr.verbs.annotate.rewrite import make_writer
+from neardup_solr.verbs.annotate.whole import make_writer
 from neardup_solr.verbs.field_names import own_fields
 from tests.solr import theirs
 from tests.solr.verbs.test_annotate_whole import is_alone, orders

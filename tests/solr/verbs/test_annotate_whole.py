@@ -19,7 +19,7 @@ from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate import annotate, strip
-from neardup_solr.verbs.annotate.rewrite import make_writer
+from neardup_solr.verbs.annotate.whole import make_writer
 from neardup_solr.verbs.field_names import own_fields
 from tests.solr import foreign, quotes_uuids, theirs
 

@@ -26,7 +26,7 @@ from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.text import normalize
-from neardup_solr.verbs.annotate import AnnotateSummary, rewrite
+from neardup_solr.verbs.annotate import AnnotateSummary, follow, standby
 from neardup_solr.verbs.duplicates.remember import FIRST_LINE
 from tests.command import NEARDUP
 from tests.solr import theirs
@@ -37,9 +37,10 @@ SECONDS = 180.0  # for what takes two, or twenty if the kernel has to be compile
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look, report, and see what was written more often than a server would like."""
-    sooner = {"EVERY": 0.1, "MINUTE": 0.5, "VISIBLE": 100, "STANDBY": (1.5, 2), "CAUGHT_UP": 0.0}
+    monkeypatch.setattr(standby, "STANDBY", (1.5, 2))
+    sooner = {"EVERY": 0.1, "MINUTE": 0.5, "VISIBLE": 100, "CAUGHT_UP": 0.0}
     for name, value in sooner.items():
-        monkeypatch.setattr(rewrite, name, value)
+        monkeypatch.setattr(follow, name, value)
 
 
 @dataclass(slots=True)
@@ -159,7 +160,7 @@ def test_stopped_before_it_has_caught_up(
 ) -> None:
     """A line says so, and the summary counts what was done."""
     caplog.set_level(logging.INFO, "neardup_solr")
-    monkeypatch.setattr(rewrite, "PORTION", 10)
+    monkeypatch.setattr(follow, "PORTION", 10)
     put(solr, *({"id": f"{at}", "content": f"text number {at}"} for at in range(30)))
     with following(solr) as run:
         done = run.stop()

@@ -19,7 +19,7 @@ from neardup_solr.files import solr_config
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.verbs import mark as marking
-from neardup_solr.verbs.annotate import annotate, rewrite, strip
+from neardup_solr.verbs.annotate import annotate, follow, strip
 from tests.solr import foreign, theirs
 
 FIELDS = """
@@ -172,7 +172,7 @@ def test_a_follower_exits_before_it_writes_such_a_document(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a document that comes later everything stays, and the error names it."""
-    monkeypatch.setattr(rewrite, "EVERY", 0.1)
+    monkeypatch.setattr(follow, "EVERY", 0.1)
     with following() as (solr, follower):
         theirs.add(solr, [{"key": "late", "title": "new", "stock_left": 7}])
         follower.join(180)
@@ -183,7 +183,7 @@ def test_a_follower_exits_before_it_writes_such_a_document(
 
 def test_a_follower_goes_by_the_schema_of_now(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that is added while it works is no field of its own, and a value in it is seen."""
-    monkeypatch.setattr(rewrite, "EVERY", 0.1)
+    monkeypatch.setattr(follow, "EVERY", 0.1)
     with following() as (solr, follower):
         kinds = {"type": "string", "indexed": True, "stored": True, "multiValued": True}
         change = {

@@ -13,7 +13,7 @@ from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs.annotate import reband
-from neardup_solr.verbs.annotate.rewrite import RateLimit
+from neardup_solr.verbs.annotate.rate_limit import RateLimit
 from neardup_solr.verbs.tune import tune
 
 WORDS = [f"word{at}x" for at in range(12)]

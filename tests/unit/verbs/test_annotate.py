@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neardup_solr.solr.update import Order
-from neardup_solr.verbs.annotate.rewrite import RateLimit
+from neardup_solr.verbs.annotate.rate_limit import RateLimit
 
 
 def test_no_more_is_sent_at_once_than_in_a_second() -> None:
