@@ -48,7 +48,7 @@ def demo(parsed: options.ParsedOptions, *, address: str | None = None) -> int:
     show.print_report(report, texts, most=DEMO_PAIRS, rest=rest)
     show.say_report(report)
     show.print_evaluation(evaluation, most=3)
-    place = replace(target, name="NAME").place
+    place = target.beside("NAME").place
     steps = {
         f"neardup search {target.place} --id lantern-002": "the near-duplicates of one listing",
         f"neardup report {target.place} --by bands": "all pairs, found by LSH bands",

@@ -701,29 +701,20 @@ def connect(
     which a line tells. With `create`, a missing collection of the embedded Solr is created;
     `patience` is as for `nd.connect`; `check` may refuse the collection once it is open.
     """
-
     from neardup_solr.solr.collection import Collection, waiting
+    from neardup_solr.solr.core import Endpoint
     from neardup_solr.verbs.connect import ADDRESS
 
     create = create and not (address or os.environ.get(ADDRESS))
-    names = {each.name for each in fields(Collection)}
 
-    class Unopened(Collection):
-        __slots__ = ()
+    def open_endpoint() -> Endpoint:
+        opened = nd.connect(address, name, create=create, patience=patience, on_started=show.say)
+        if check is not None:
+            with waiting([opened], patience):
+                check(opened)
+        return opened.endpoint
 
-        def __getattr__(self, field: str) -> Any:  # only of fields that are not set yet
-            if field not in names:
-                raise AttributeError(field)
-            made = nd.connect(address, name, create=create, patience=patience, on_started=show.say)
-            if check is not None:
-                with waiting([made], patience):
-                    check(made)
-            for each in names:
-                object.__setattr__(self, each, getattr(made, each))
-            object.__setattr__(self, "__class__", Collection)
-            return getattr(self, field)
-
-    return object.__new__(Unopened)
+    return Collection(open_endpoint)
 
 
 def _choose_other_side(parsed: ParsedOptions) -> None:

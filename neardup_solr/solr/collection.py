@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any
 
 import orjson
 
 from neardup_solr import errors
 from neardup_solr.arguments import in_seconds
-from neardup_solr.errors import SettingsError, SolrAnswerError, SolrUnreachable, counted, place
-from neardup_solr.progress import ignore
+from neardup_solr.errors import SettingsError, SolrAnswerError, SolrUnreachable, counted
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings, require_possible, settings_of
 from neardup_solr.solr import cloud, export, faults, nodes, query, refusals, responses
 from neardup_solr.solr.access import Access, Connection
 from neardup_solr.solr.address import split_address
-from neardup_solr.solr.cloud import SolrCluster
+from neardup_solr.solr.core import DOCS, EXACT, JSON, SELECT, Core, Endpoint
 from neardup_solr.solr.halves import ask_by_halves, in_halves
-from neardup_solr.solr.names import ID, NOTE, PLAIN, SETTINGS, TEXT, VERSION, Names, require_name
+from neardup_solr.solr.names import ID, PLAIN, SETTINGS, TEXT, VERSION, Names, require_name
 from neardup_solr.solr.refusals import Refusal, Sent
-from neardup_solr.solr.session import CheckedSession, open_session
+from neardup_solr.solr.session import open_session
 
 IDS_PAGE = 10_000  # bare ids in an answer
-EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
 _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
-# The parser that our queries are written for; someone else's collection may have another.
-_SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
-_JSON = {"Content-Type": "application/json"}
-DOCS = {"response.docs": list, "response.numFound": int}
 
 Item = tuple[bytes, str | None]  # the JSON of a document, and its id if the caller has it
 Ask = Callable[[query.Request], dict[str, Any]]
@@ -55,36 +47,11 @@ class Selection:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collection:
+class Collection(Core):
     """Core or collection in Solr, opened by `connect` and passed to other functions.
 
     `base`: address of the server; `names`: names of its fields.
     """
-
-    base: str
-    name: str
-    session: CheckedSession = field(repr=False)
-    names: Names = PLAIN
-    # The settings at the last look.
-    _learnt: dict[str, Settings] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-
-    @property
-    def url(self) -> str:
-        """The address of the collection, without credentials."""
-        return f"{self.base}/{self.name}"
-
-    @property
-    def identity(self) -> str:
-        """The name and the names of fields: what is learnt of it holds for no other."""
-        return f"{self.name} {self.names.to_note()}"
-
-    @property
-    def place(self) -> str:
-        """The options that name it in a command of `neardup`, for messages that propose it."""
-        return place(self.name, None if self.session.embedded else self.base)
 
     def add(self, documents: Sequence[bytes | Mapping[str, Any]]) -> tuple[Refusal, ...]:
         """Send documents as they are. Documents of the same id are replaced.
@@ -225,7 +192,7 @@ class Collection:
         def ask_once(request: query.Request, replica: str) -> dict[str, Any]:
             """Ask a replica once, by the node we talk to."""
             body = orjson.dumps(self.names.request(query.of_replica(request, replica)))
-            sent: dict[str, Any] = {"data": body, "headers": _JSON, "params": _SELECT}
+            sent: dict[str, Any] = {"data": body, "headers": JSON, "params": SELECT}
             return self.session.once("POST", f"{self.url}/select", DOCS, **sent)
 
         def has(replica: str) -> Mapping[str, int] | None:
@@ -249,16 +216,6 @@ class Collection:
             raise SettingsError(reason, "let this user read the cluster status, or leave"
                                 " `min_replicas` out")  # fmt: skip
         cluster.require_placed(self.name, min_replicas)
-
-    def cluster(self) -> SolrCluster:
-        """Ask a SolrCloud for its nodes and our shards. Without an answer it has none."""
-        nodes = self.session.nodes
-        if nodes.is_cloud is False:
-            return SolrCluster()
-        cluster = cloud.cluster_of(self.session.once, self.base, self.name)
-        if cluster.nodes:
-            nodes.learn(cluster.nodes)
-        return cluster
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """Read the versions of documents as a search finds them. Those missing are left out."""
@@ -335,7 +292,7 @@ class Collection:
             "sort": f"{self.names.id} asc",
             "rows": IDS_PAGE,
             "cursorMark": "*",
-            **_SELECT,
+            **SELECT,
         }
 
         def page(decoded: dict[str, Any], following: Any = None) -> Any:
@@ -380,7 +337,7 @@ class Collection:
         if filters:
             # By the operator and field by which /select reads a query that names none.
             body = orjson.dumps({"query": "*:*", "limit": 0})
-            echo = {**_SELECT, "echoParams": "all"}
+            echo = {**SELECT, "echoParams": "all"}
             echoed = self.post("select", body, DOCS, params=echo)["responseHeader"].get(
                 "params", {}
             )
@@ -402,84 +359,6 @@ class Collection:
         responses.require_rows(page["docs"], {VERSION: int}, self.url)
         newest = page["docs"][0][VERSION] if page["docs"] else 0
         return CollectionState(documents=page["numFound"], version=newest)
-
-    def shards(self, *, of_leaders: bool = False) -> list[str]:
-        """List the addresses of the shards. A standalone core is its only shard."""
-        request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
-        request = query.of_leaders(request) if of_leaders else request
-        shards = self.ask(request, DOCS).get("shards.info", {})
-        responses.require_rows(shards.values(), {"shardAddress": str}, self.url)
-        return [shard["shardAddress"].rstrip("/") for shard in shards.values()] or [self.url]
-
-    def shard_names(self) -> list[str]:
-        """List the names of the shards. A core, or an alias of several, has addresses."""
-        return [shard.name for shard in self.cluster().shards] or self.shards()
-
-    def replica_of(self, shard: str) -> str:
-        """The address of a replica that can serve a shard of `shard_names`.
-
-        Raises SolrUnreachable if none can serve.
-        """
-        if "://" in shard:
-            return shard
-        replicas = next((s.replicas for s in self.cluster().shards if s.name == shard), ())
-        if not replicas:
-            raise SolrUnreachable(self.url, f"no replica of {shard!r} answers", "start its node")
-        return random.choice(replicas)
-
-    def ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
-        """Ask /select by a request with logical names. The answer must have the parts `needed`.
-
-        Raises SolrAnswerError if a part is missing, or Solr does not understand the request.
-        """
-
-        def require(decoded: Mapping[str, Any]) -> None:
-            if "response.numFound" not in needed:
-                return
-            responses.require_page(decoded, request, self.url)
-            documents, fields = decoded["response"]["docs"], request.get("fields", ())
-            if ID in fields:
-                responses.require_once(documents, self.names.id, self.url)
-                if (ids := query.ids_in(request)) is not None:
-                    responses.require_asked(documents, ids, self.names.id, self.url)
-            if "score" in fields:
-                responses.require_rows(documents, {"score": (int, float)}, self.url)
-            if VERSION in request.get("sort", ""):
-                responses.require_rows(documents, {VERSION: int}, self.url)
-
-        body = orjson.dumps(self.names.request(request))
-        allowed = self.session.allowed_seconds
-        bound = {} if allowed is None else {"timeAllowed": str(round(1000 * allowed))}
-        decoded = self.post("select", body, needed, require=require, params=_SELECT | bound)
-        nodes = self.session.nodes
-        if nodes.is_cloud is None:  # a SolrCloud tells its mode in its answers
-            nodes.is_cloud = "zkConnected" in decoded["responseHeader"]
-            if nodes.is_cloud:
-                self.cluster()
-        return decoded
-
-    def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
-        # The tolerant chain answers status 0 to a delete that it refuses.
-        decoded = self.post("update", orjson.dumps(command))
-        for refused in refusals.parse_refusals(self.url, decoded):
-            raise SolrAnswerError(self.url, 200, faults.SAYS + refused.reason, next_step)
-
-    def post(
-        self,
-        path: str,
-        body: bytes,
-        needed: Mapping[str, type] = NOTHING,
-        *,
-        require: Callable[[dict[str, Any]], None] = ignore,
-        params: Mapping[str, str] = EXACT,
-        headers: Mapping[str, str] = _JSON,
-    ) -> dict[str, Any]:
-        """Send a body, of JSON by default, to a handler of the collection.
-
-        See `CheckedSession.ask`.
-        """
-        sent: dict[str, Any] = {"data": body, "headers": headers, "params": params}
-        return self.session.ask("POST", f"{self.url}/{path}", needed, require=require, **sent)
 
     def _json_of(self, document: bytes | Mapping[str, Any]) -> bytes:
         if isinstance(document, bytes) and self.names.is_plain:
@@ -511,7 +390,7 @@ class Collection:
     @property
     def known_settings(self) -> Settings | None:
         """The settings of the documents at the last look. They may have changed."""
-        return self._learnt.get(SETTINGS)
+        return self.endpoint.settings
 
     def stored_settings(self) -> Settings | None:
         """Read the settings that are stored with the documents, None if no document has any.
@@ -528,9 +407,7 @@ class Collection:
             shown = "; ".join(each)
             step = f"finish the interrupted reband, or see: neardup doctor {self.place}"
             raise SettingsError(f"the collection has mixed settings: {shown}", step)
-        self._learnt.update((SETTINGS, Settings.parse(text)) for text in counts)
-        if not counts:
-            self._learnt.clear()
+        self.endpoint.settings = next(map(Settings.parse, counts), None)
         return self.known_settings
 
     def needed_settings(self) -> Settings:
@@ -580,48 +457,6 @@ class Collection:
             raise SettingsError(f"{reason}, but [{wanted.fingerprint}] was requested", step)
         return wanted if stored is None else base
 
-    def take_names(self, names: Names) -> None:
-        """Call the fields so from now on: these names have just been kept in the schema."""
-        object.__setattr__(self, "names", names)  # whoever holds the collection has them, too
-
-    def kept_names(self) -> Names:
-        """Read the field names stored in the schema, or the defaults.
-
-        Raises SettingsError if what the schema keeps is not understood.
-        """
-        try:
-            fields = self._rows("fields", fl=NOTE)
-        except errors.CoreMissing:
-            return PLAIN
-        notes = [field for field in fields if field["name"] == NOTE]
-        return Names.read(str(notes[0].get("default", "")), self.place) if notes else PLAIN
-
-    def require_fields(self, names: Iterable[str]) -> None:
-        """Refuse a collection whose schema lacks fields.
-
-        Raises SchemaError that names those missing, CoreMissing if the collection does not exist.
-        """
-        present = {field["name"] for field in self._rows("fields")}
-        missing = [name for name in self.names.fields(names) if name not in present]
-        if missing and not self.names.is_plain:  # a dynamic field may hold a text
-            patterns = [field["name"] for field in self._rows("dynamicFields")]
-            texts = self.names.text
-            dynamic = {name for name in texts if any(fnmatchcase(name, p) for p in patterns)}
-            missing = [name for name in missing if name not in dynamic]
-        if missing:
-            step = self.names.advise(present, self.place)
-            raise errors.SchemaError(self.url, missing, next_step=step)
-
-    def _rows(self, part: str, **params: str) -> list[dict[str, Any]]:
-        """The rows of a part of the schema, each with its name."""
-
-        def require(decoded: Mapping[str, Any]) -> None:
-            responses.require_rows(decoded[part], {"name": str}, self.url)
-
-        url = f"{self.url}/schema/{part.lower()}"
-        decoded = self.session.ask("GET", url, {part: list}, require=require, params=params)
-        return list(decoded[part])
-
 
 @contextmanager
 def waiting(sources: Iterable[object], patience: float | str) -> Iterator[None]:
@@ -662,4 +497,4 @@ def open_collection(
     has_headers = access is not None and bool(access.headers)
     is_known = session.auth is not None or session.carrier is not None
     session.nodes = nodes.Nodes(base, has_secrets=is_known or has_headers)
-    return Collection(base=base, name=name, session=session, names=names)
+    return Collection(Endpoint(base=base, name=name, session=session, names=names))

@@ -17,7 +17,8 @@ import orjson
 from neardup_solr.minhash import encode_documents
 from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import EXACT, Collection
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.core import EXACT
 from neardup_solr.solr.halves import in_halves
 from neardup_solr.solr.javabin import HEADERS, encode
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, VERSION, Names

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -65,7 +64,7 @@ def connect(
     with target.session.outages.waited_for(patience):
         if create:
             _create(target)
-        return replace(target, names=target.kept_names())
+        return target.with_names(target.kept_names())
 
 
 def _open_embedded(
@@ -106,7 +105,7 @@ def connect_again(address: str, collection: str, *, patience: float) -> Collecti
     target = _open(address, collection, Access())
     target.session.assume_reachable()
     with target.session.outages.waited_for(patience):
-        return replace(target, names=target.kept_names())
+        return target.with_names(target.kept_names())
 
 
 def _open(address: str | Connection, collection: str | None, access: Access) -> Collection:

@@ -141,7 +141,7 @@ def _add(
     planned = Preparation(
         names=names,
         fields=added,
-        growth=estimate_growth(replace(collection, names=names)) if added else None,
+        growth=estimate_growth(collection.with_names(names)) if added else None,
         dangers=lint(collection, text=text, prefix=prefix).dangers if commands else (),
         is_done=not commands,
         is_mutable=schema.is_mutable(collection),

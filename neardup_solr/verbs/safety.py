@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 
 from neardup_solr.errors import SettingsError
@@ -40,7 +39,7 @@ def require_other(collection: Collection, other: Collection) -> None:
     cluster = admin.cluster(other)
     names = {collection.name, *admin.cluster(collection).alias_of}
     others = {other.name, *cluster.alias_of}
-    made = replace(other, name="OTHER").place
+    made = other.beside("OTHER").place
     next_step = f"name a different collection, created with: neardup init {made}"
     if cluster.is_read_only:
         raise SettingsError(f"{other.name!r} is read-only", next_step)

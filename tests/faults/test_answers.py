@@ -9,6 +9,7 @@ import pytest
 
 from neardup_solr import errors as e
 from neardup_solr.solr import admin, collection, session
+from neardup_solr.solr.core import Endpoint
 from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import Answer, answering
 from tests.finders import fetch_ranked
@@ -30,7 +31,7 @@ def solr(address: str) -> collection.Collection:
     """A client that repeats quickly."""
     opened, base = session.open_session(address)
     opened.retry = QUICK
-    return collection.Collection(base=base, name="x", session=opened)
+    return collection.Collection(Endpoint(base=base, name="x", session=opened))
 
 
 NO_POST = b'{"status":"405","message":"HTTP method %s is not supported by this URL"}'

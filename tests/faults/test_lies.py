@@ -17,6 +17,7 @@ from neardup_solr.errors import NeardupError
 from neardup_solr.settings import Settings
 from neardup_solr.solr import admin, session
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.core import Endpoint
 from neardup_solr.solr.refusals import Refusal
 from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import Answer, answering
@@ -114,7 +115,7 @@ def ask(call: Call, lie: Answer) -> bool:
         opened.retry = Retry(attempts=1)
         try:
             with opened:
-                call(Collection(base=base, name="x", session=opened))
+                call(Collection(Endpoint(base=base, name="x", session=opened)))
         except NeardupError:
             return False
         return True

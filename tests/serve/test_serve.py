@@ -199,7 +199,7 @@ def test_a_document_may_have_the_names_of_its_fields(listings: Collection) -> No
     made = service.read([{"id": "1", "text": CAFE}, {"id": "1", "content": CAFE}])
     assert [(one.id, one.text) for one in made if isinstance(one, nd.Document)] == [("1", CAFE)] * 2
     names = Names(id="key", text=("title", "body"), prefix="nd_")
-    service.collection = replace(listings, names=names)
+    service.collection = listings.with_names(names)
     made = service.read([{"key": "1", "title": CAFE}, {"key": "1", "text": CAFE}])
     assert [(one.id, one.text) for one in made if isinstance(one, nd.Document)] == [("1", CAFE)] * 2
 
@@ -226,7 +226,7 @@ def test_a_search_takes_the_key_by_its_name(listings: Collection) -> None:
             return []
 
         patch.setattr(serve_service, "search", search)
-        service.collection = replace(listings, names=Names(id="key", text=("body",), prefix="nd_"))
+        service.collection = listings.with_names(Names(id="key", text=("body",), prefix="nd_"))
         for given in ({"id": "A1"}, {"key": "A1"}, {"KEY": "A1"}):
             service.search(given)
         assert asked == ["A1"] * 3
@@ -267,7 +267,7 @@ def test_names_of_the_collection_win(listings: Collection) -> None:
     """Ours count if the collection's are absent; both, and different, is an error of a document."""
     service = Service(listings, Policy())
     for names, document, expected in NAMED:
-        service.collection = replace(listings, names=names)
+        service.collection = listings.with_names(names)
         other = {names.id: "2", names.text[0]: "z"}
         made, last = service.read([document, other])
         if isinstance(expected, str):

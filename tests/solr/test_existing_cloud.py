@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import replace
 
 import pytest
 
@@ -101,7 +100,7 @@ def test_aliases_and_read_only_collections(shop: Collection) -> None:
     assert admin.exists(collection.open_collection(shop.base, "other"))
     with pytest.raises(SettingsError, match="'one' is read-only; name a different collection"):
         annotate(
-            replace(shop, names=Names(id="sku", text=("title",))),
+            shop.with_names(Names(id="sku", text=("title",))),
             into=collection.open_collection(shop.base, "one"),
         )
 

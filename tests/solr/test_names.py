@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ def own_fields(prefix: str) -> str:
 def shop(home: Path) -> Iterator[Collection]:
     """A collection with other names that holds TEXTS."""
     with collection(more=own_fields("nd_")) as made:
-        named = replace(made, names=NAMES)
+        named = made.with_names(NAMES)
         documents = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
         assert nd.index(documents, named, settings=nd.Settings()).indexed == len(TEXTS)
         yield named
@@ -48,7 +47,7 @@ def shop(home: Path) -> Iterator[Collection]:
 
 def test_documents_lie_under_the_names_of_the_collection(shop: Collection) -> None:
     """The key and the text are the collection's, all else has the prefix."""
-    (found,) = replace(shop, names=Names(id="sku")).stored(["1"], ["*", "nd_signature"])
+    (found,) = shop.with_names(Names(id="sku")).stored(["1"], ["*", "nd_signature"])
     assert found["sku"] == "1"
     assert found["body"] == [TEXTS["1"]]
     assert found["nd_num_words"] == 10
@@ -94,10 +93,10 @@ def test_many_terms_are_found(shop: Collection) -> None:
 
 def test_a_missing_field_is_named_as_the_collection_would(shop: Collection) -> None:
     """A text field may be dynamic; our own have to be there."""
-    replace(shop, names=Names(id="sku", text=("x_txt", "title"), prefix="nd_")).require_fields(
+    shop.with_names(Names(id="sku", text=("x_txt", "title"), prefix="nd_")).require_fields(
         ["id", "content", "signature"]
     )
     with pytest.raises(SchemaError, match="lacks the fields nope, other_signature"):
-        replace(shop, names=Names(id="sku", text=("nope",), prefix="other_")).require_fields(
+        shop.with_names(Names(id="sku", text=("nope",), prefix="other_")).require_fields(
             ["id", "content", "signature"]
         )

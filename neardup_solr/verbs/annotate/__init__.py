@@ -29,7 +29,6 @@ from neardup_solr.solr.names import (
     BANDS,
     ID,
     OWN,
-    PLAIN,
     SETTINGS,
     TEXT,
     VERSION,
@@ -169,16 +168,16 @@ def _rename_fields(
         reason = f"{collection.name!r} was not prepared with these field names"
         command = f"neardup init {collection.place}{names.options(collection.names)}"
         raise SettingsError(reason, f"prepare it so that searches use them too: {command}")
-    return replace(collection, names=names)
+    return collection.with_names(names)
 
 
 def _open_or_create(collection: Collection, name: str) -> Collection:
     """Open another collection of the same server, which is created if it is missing."""
     require_name(name)
-    other = replace(collection, name=name, names=PLAIN)
+    other = collection.beside(name)
     if not admin.exists(other):
         init.init(other)
-    return replace(other, names=other.kept_names())
+    return other.with_names(other.kept_names())
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from neardup_solr.errors import SettingsError, counted
 from neardup_solr.progress import LOG, OnProgress, Progress, ignore
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query, schema
-from neardup_solr.solr.collection import DOCS
+from neardup_solr.solr.core import DOCS
 from neardup_solr.solr.names import ID, SETTINGS, VERSION
 from neardup_solr.solr.refusals import Sent
 from neardup_solr.solr.schema import Schema

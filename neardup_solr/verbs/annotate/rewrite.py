@@ -48,7 +48,7 @@ class Rewrite:
     stage: str
     fields: Sequence[str]
     make_orders: Callable[[list[Row], bool], list[Order]]
-    pace: RateLimit = RateLimit()
+    pace: RateLimit = field(default_factory=RateLimit)
     failures: Failures = field(default_factory=lambda: Failures(ignore))
     on_progress: OnProgress = ignore
     params: Mapping[str, str] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import orjson
 
@@ -62,7 +62,7 @@ def growth_of(
     is_annotated = used is None or names.of(SETTINGS) in used
     if is_ours or is_annotated or any(text_problem(fields.field(name)) for name in names.text):
         return None
-    return estimate_growth(replace(collection, names=names))
+    return estimate_growth(collection.with_names(names))
 
 
 def estimate_growth(collection: Collection) -> Growth | None:

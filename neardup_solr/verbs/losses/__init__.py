@@ -16,7 +16,8 @@ from typing import Any
 
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.solr import admin, query, schema
-from neardup_solr.solr.collection import DOCS, Collection
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.core import DOCS
 from neardup_solr.solr.halves import ask_by_halves
 from neardup_solr.solr.names import ID, VERSION, Names
 from neardup_solr.solr.schema import INTERNAL, NEST_PATH, Schema
@@ -220,10 +221,7 @@ class LossCheck:
 
     def _ask(self, request: query.Request) -> dict[str, Any]:
         """Ask for documents by the collection's own names of fields."""
-        physical = Collection(
-            base=self.collection.base, name=self.collection.name, session=self.collection.session,
-            names=Names(id=self.collection.names.id),
-        )  # fmt: skip
+        physical = self.collection.with_names(Names(id=self.collection.names.id))
         needed = DOCS | ({"facets": dict} if "facet" in request else {})
         decoded: dict[str, Any] = physical.ask(query.of_leaders(query.at_once(request)), needed)
         return decoded

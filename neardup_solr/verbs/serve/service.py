@@ -155,7 +155,7 @@ class Service:
             names = self.collection.kept_names()
             is_same = names == self.collection.names
             # What is under way goes on by the names that it had.
-            collection = self.collection if is_same else replace(self.collection, names=names)
+            collection = self.collection if is_same else self.collection.with_names(names)
             is_due = is_due or self.problem is not None
             if is_due or not is_same or collection.stored_settings() != settings:
                 gate, before = self._open_gate(collection), self._gate.finder.cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -69,7 +68,7 @@ def spawn(solr: Collection) -> Run:
 @pytest.fixture
 def demo_core(solr: Collection) -> Iterator[Collection]:
     """An empty core of the name that the demo uses, on the server of this test."""
-    core = replace(solr, name=CORE)
+    core = solr.beside(CORE)
     nd.init(core)
     yield core
     admin.drop(core)

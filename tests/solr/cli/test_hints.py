@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -134,7 +133,7 @@ def test_a_name_that_is_misspelt(solr: Collection) -> None:
     made = f"neardup init -c {typo} --solr {solr.base}"
     assert f"{meant} If not, create it with: {made}\n" in index
     with pytest.raises(nd.ArgumentError, match="2: this Solr is not in cloud mode"):
-        nd.index([("1", TEXT)], replace(solr, name=typo), min_replicas=2)
+        nd.index([("1", TEXT)], solr.beside(typo), min_replicas=2)
 
 
 def test_a_name_taken_for_a_file_keeps_its_address() -> None:
@@ -147,7 +146,7 @@ def test_a_name_taken_for_a_file_keeps_its_address() -> None:
 def test_the_place_of_a_collection(shop: Collection) -> None:
     """Of the embedded Solr no address is needed, and a password is never part of one."""
     assert shop.place == f"-c {shop.name} --solr {shop.base}"
-    assert replace(shop, name="other").place == f"-c other --solr {shop.base}"
+    assert shop.beside("other").place == f"-c other --solr {shop.base}"
     assert errors.place("ads", None) == "-c ads"
     assert errors.place("ads", "http://anna:secret@host/solr") == "-c ads --solr http://host/solr"
 

@@ -32,7 +32,7 @@ TYPES = """
 
 def filled(solr: Collection, *documents: dict[str, Any], text: str = "body") -> Collection:
     """Their documents in it, our fields in its schema; spoken to by its names."""
-    assert replace(solr, names=Names(id="sku")).add(documents) == ()
+    assert solr.with_names(Names(id="sku")).add(documents) == ()
     solr.commit()
     nd.init(solr, text=[text], prefix="nd_")
     return nd.connect(solr.base, collection=solr.name)
@@ -118,9 +118,9 @@ def test_fields_that_hold_no_text(field: str) -> None:
             nd.init(solr, text=[field])
         (danger,) = nd.lint(solr, text=[field]).dangers
         assert (danger.rule, danger.about) == ("text", field)
-        other = replace(solr, names=replace(solr.names, text=(field,)))
+        other = solr.with_names(replace(solr.names, text=(field,)))
         with pytest.raises(SettingsError, match=wrong):
-            nd.annotate(other, into=replace(solr, name="nowhere"))
+            nd.annotate(other, into=solr.beside("nowhere"))
         assert nd.annotate(solr).annotated == 1
 
 
@@ -178,7 +178,7 @@ def test_numbers_as_unique_keys() -> None:
     key = KEY.replace("sku", "nr")
     with collection(schema=numbers, more=more, key=key) as made:
         documents = [{"nr": n, "body": [f"text number {n}"]} for n in (-3, 0, 7, 10**15)]
-        assert replace(made, names=Names(id="nr")).add(documents) == ()
+        assert made.with_names(Names(id="nr")).add(documents) == ()
         made.commit()
         assert [one.about for one in nd.lint(made).findings if one.rule == "names"] == ["nr"]
         nd.init(made, text=["body"])

@@ -424,7 +424,7 @@ def test_other_settings_are_noticed(solr: Collection) -> None:
 
     nd.index([document("1", FOX)], solr)
     assert gated() == [(), ("1",), ("1",)]
-    elsewhere = replace(solr)
+    elsewhere = solr.with_names(solr.names)
     nd.delete(elsewhere, query="*:*")
     assert gated() == [(), (), ("new",)]
     nd.index([document("2", FOX)], elsewhere, settings=nd.Settings(shingle_size=2))

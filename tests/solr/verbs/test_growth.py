@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pysolr
@@ -176,7 +175,7 @@ def test_collections_prepared_before_go_on() -> None:
         fields = own_schema.definitions(list(own_schema.own_fields(earlier).values()))
         schema.change(filled(solr), {"add-field-type": types, "add-field": fields})
         keep_names(solr, earlier)
-        named = replace(solr, names=solr.kept_names())
+        named = solr.with_names(solr.kept_names())
         done = nd.init(named)
         assert (done.fields, done.names) == ((), earlier)
         nd.annotate(named, settings=nd.Settings())  # as they were annotated then
@@ -191,7 +190,7 @@ def test_lint_finds_the_text_and_says_the_cost() -> None:
     """The field with the longest texts, though it is a dynamic one, in one line; and the growth."""
     with collection() as solr:
         found = {one.rule: one for one in lint(filled(solr), prefix="nd_").findings}
-        expected = estimate_growth(replace(solr, names=Names(id="sku", text=("body_txt",))))
+        expected = estimate_growth(solr.with_names(Names(id="sku", text=("body_txt",))))
         assert found["text"].level == "note"
         assert found["text"].about == "body_txt"
         assert "--text-field body_txt --prefix nd_" in found["text"].remedy

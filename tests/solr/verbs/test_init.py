@@ -175,7 +175,7 @@ def test_a_dynamic_field_that_documents_have() -> None:
     """Its values are of another type than ours would be."""
     more = '<dynamicField name="nd_*" type="text" indexed="true" stored="true"/>'
     with collection(more=more) as solr:
-        assert replace(solr, names=Names(id="sku")).add([{"sku": "1", "nd_signature": "x"}]) == ()
+        assert solr.with_names(Names(id="sku")).add([{"sku": "1", "nd_signature": "x"}]) == ()
         solr.commit()
         with pytest.raises(SettingsError, match="'nd_signature' already exists: documents con"):
             init(solr, text=["title"], prefix="nd_")
@@ -193,7 +193,7 @@ def test_fields_that_were_there_before_stay() -> None:
     """A field under one of our names that can serve is used, if empty, and never taken away."""
     more = '<field name="md5_hash" type="string" indexed="true" stored="true"/>'
     with collection(more=more) as solr:
-        assert replace(solr, names=Names(id="sku")).add([{"sku": "1", "md5_hash": "x"}]) == ()
+        assert solr.with_names(Names(id="sku")).add([{"sku": "1", "md5_hash": "x"}]) == ()
         solr.commit()
         with pytest.raises(SettingsError, match="'md5_hash' already exists: documents contain it"):
             init(solr, text=["title"])

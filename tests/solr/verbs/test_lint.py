@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -72,7 +71,7 @@ SEARCHES = {
 
 def send(solr: Collection, *documents: Mapping[str, Any]) -> None:
     """Add documents, or update parts of them, as another program does."""
-    assert replace(solr, names=Names(id="sku")).add(documents) == ()
+    assert solr.with_names(Names(id="sku")).add(documents) == ()
     solr.commit()
 
 
@@ -85,7 +84,7 @@ def rules(found: Lint, level: str) -> dict[str, Finding]:
 def ready(**made: str) -> Iterator[Collection]:
     """A collection that has all of our fields under a prefix."""
     with collection(**made) as solr:
-        solr = replace(solr, names=NAMES)
+        solr = solr.with_names(NAMES)
         types = [
             {"name": "neardup_string", "class": "solr.StrField"},
             {"name": "neardup_int", "class": "solr.IntPointField"},
@@ -250,7 +249,7 @@ def test_update_chains_that_change_documents(before: str, after: str, danger: st
 
 def read(solr: Collection) -> list[dict[str, Any]]:
     """The values that the processors change."""
-    return replace(solr, names=Names(id="sku")).stored(["1"], ["body", "state_s"])
+    return solr.with_names(Names(id="sku")).stored(["1"], ["body", "state_s"])
 
 
 def test_the_update_log_and_the_version() -> None:

@@ -228,7 +228,7 @@ def test_what_is_not_as_it_was_is_refused(runs: Runs) -> None:
 
     A source with a record more, or another id; a collection that was emptied, deleted, made again.
     """
-    core = replace(runs.solr, name=f"{runs.solr.name}_gone")
+    core = runs.solr.beside(f"{runs.solr.name}_gone")
     runs = replace(runs, solr=core)
     nd.init(core)
     try:

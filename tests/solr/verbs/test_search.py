@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,10 +36,10 @@ def test_an_open_collection_answers_the_same(solr: Collection, criteria: dict[st
     found = 0
     nd.search(solr, text=FOX, **criteria)
     for document in documents[::4]:
-        fresh = nd.search(replace(solr), id=document.id, **criteria)
+        fresh = nd.search(solr.with_names(solr.names), id=document.id, **criteria)
         assert nd.search(solr, id=document.id, **criteria) == fresh
         changed = f"{document.text} more"
-        fresh = nd.search(replace(solr), text=changed, **criteria)
+        fresh = nd.search(solr.with_names(solr.names), text=changed, **criteria)
         assert nd.search(solr, text=changed, **criteria) == fresh
         found += len(fresh)
     assert found > 0
@@ -76,7 +75,7 @@ def test_other_settings_are_noticed(solr: Collection) -> None:
     criteria: dict[str, Any] = {"by": "bands"}
     nd.index([nd.Document(id="1", text=FOX)], solr)
     assert nd.search(solr, text=FOX, **criteria)
-    elsewhere = replace(solr)
+    elsewhere = solr.with_names(solr.names)
     nd.delete(elsewhere, query="*:*")
     with pytest.raises(nd.SettingsError, match="no documents"):
         nd.search(solr, text=FOX, **criteria)

@@ -29,8 +29,7 @@ from neardup_solr.measures.sets import similarity
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import natural
 from neardup_solr.reports.workbook import write_sheets
-from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.session import CheckedSession
+from neardup_solr.solr.collection import open_collection
 from neardup_solr.sources import read_pairs
 from neardup_solr.text import normalize
 from neardup_solr.verbs.duplicates import find_duplicates, plan
@@ -582,7 +581,7 @@ def test_any_column_of_a_file_can_be_kept(tmp_path: Path) -> None:
 )
 def test_a_collection_has_names_of_its_own(name: str, why: str) -> None:
     """A column of such a name cannot be kept in Solr."""
-    collection = Collection(base="http://127.0.0.1:9/solr", name="ads", session=CheckedSession())
+    collection = open_collection("http://127.0.0.1:9/solr", "ads")
     for verb in (nd.index, partial(nd.gate, index=True)):
         with pytest.raises(ArgumentError, match=f"column '{name}' cannot be kept: .*{why}"):
             verb([("1", "a text")], collection, keep=name)
