@@ -31,38 +31,23 @@ __version__ = "0.1.0"
 # The public names by their modules, which are imported on first use, so that importing the package
 # costs nothing. `scripts/stub` writes them to __init__.pyi for type checkers and editors.
 _MODULES = {
-    "verbs.connect": "connect",
-    "verbs.init": "init",
-    "verbs.lint": "lint",
-    "verbs.doctor": "doctor",
-    "sources": "read",
-    "verbs.index": "index",
-    "verbs.delete": "delete",
-    "verbs.search": "search",
-    "verbs.report": "report Report",
-    "verbs.duplicates": "duplicates Duplicates",
-    "verbs.review": "review",
-    "verbs.gate": "gate",
-    "verbs.serve": "serve",
-    "verbs.explain": "explain",
-    "verbs.answer": "answer Answers",
-    "verbs.evaluate": "evaluate",
-    "verbs.evaluate.evaluation": "Evaluation",
-    "verbs.mark": "mark",
-    "verbs.annotate": "annotate strip reband",
-    "verbs.dead_letters": "dead_letters",
-    "verbs.retry": "retry",
-    "verbs.tune": "tune",
-    "verbs.signatures": "signatures",
+    "api": (
+        "connect init lint doctor read index delete dead_letters retry search report duplicates "
+        "review answer evaluate mark explain tune signatures gate serve annotate strip reband"
+    ),
     "arguments": "Source",
-    "solr.collection": "Collection",
-    "settings": "Settings",
-    "records": "Document Cluster Duplicate Match Pair",
-    "verbs.gate.decision": "Decision",
     "errors": (
         "NeardupError ArgumentError CoreMissing RecordError SettingsError SolrError SolrHalted "
         "SolrUnreachable SourceError"
     ),
+    "records": "Document Cluster Duplicate Match Pair",
+    "settings": "Settings",
+    "solr.collection": "Collection",
+    "verbs.answer": "Answers",
+    "verbs.duplicates": "Duplicates",
+    "verbs.evaluate.evaluation": "Evaluation",
+    "verbs.gate.decision": "Decision",
+    "verbs.report": "Report",
 }
 _SUBMODULES = {"errors": "errors", "signature": "minhash.signature", "types": "types"}
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -6,6 +6,7 @@ whole number or nothing. So a wrong type is one clear line instead of an error f
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import math
 import re
@@ -164,7 +165,10 @@ def _split_text(name: str, value: Any, hint: Any) -> Any:
 
 
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
-    """Make a verb raise ArgumentError if an argument does not fit its annotation."""
+    """Make a function raise ArgumentError if an argument does not fit its annotation.
+
+    A type that its module imports for type checkers alone is loaded by the module's `find_type`.
+    """
 
     @wraps(verb)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -377,7 +381,34 @@ def _list_names(verb: str, hints: Mapping[str, Any]) -> dict[str, str]:
 
 @cache
 def _inspect(verb: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
-    return inspect.signature(verb), typing.get_type_hints(verb)
+    find_type = getattr(verb, "__globals__", {}).get("find_type")
+    return inspect.signature(verb), resolve_hints(verb, find_type)
+
+
+class _Names(dict[str, Any]):
+    """The names of a module, and those that only its annotations have."""
+
+    def __init__(self, names: Mapping[str, Any], find_type: Callable[[str], Any]) -> None:
+        super().__init__(names)
+        self.find_type = find_type
+
+    def __missing__(self, name: str) -> Any:
+        return vars(builtins)[name] if hasattr(builtins, name) else self.find_type(name)
+
+
+def resolve_hints(
+    function: Callable[..., Any], find_type: Callable[[str], Any] | None = None
+) -> dict[str, Any]:
+    """Return the types of the arguments of a function, by name.
+
+    `find_type` finds a type that its module imports for type checkers alone.
+    """
+    if find_type is None:
+        return typing.get_type_hints(function)
+    names = _Names(function.__globals__, find_type)
+    annotations = {k: v for k, v in function.__annotations__.items() if k != "return"}
+    # As typing.get_type_hints does it, which takes no mapping that finds names by itself.
+    return {name: eval(annotation, {}, names) for name, annotation in annotations.items()}
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:

@@ -14,9 +14,11 @@ from itertools import groupby
 import click
 
 from neardup_solr.cli import main
+from neardup_solr.cli.command import Command
 from neardup_solr.cli.exit_codes import MEANINGS
 from neardup_solr.cli.main import COMMANDS, GROUPS
-from neardup_solr.cli.options import OTHER, TEXTS, Command, Placed
+from neardup_solr.cli.parameters import Placed
+from neardup_solr.options import OPTIONS, OTHER
 from website import escape_stars
 
 
@@ -76,7 +78,7 @@ def _shared_options() -> str:
             row = f"- {spelled}: {text}"
             if shared and (heading != OTHER or row not in headings):
                 headings[row] = heading
-    groups = {each: [row for row in headings if headings[row] == each] for each in TEXTS}
+    groups = {each: [row for row in headings if headings[row] == each] for each in OPTIONS}
     parts = ["## Shared options", "These options mean the same in all commands that share them."]
     for heading, rows in groups.items():
         parts += [f"### {heading}", "\n".join(rows)] if rows else []

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any
 
 import neardup_solr as nd
+from neardup_solr.options import find_row
 from neardup_solr.reports.result_table import Table
 from website import escape_stars
 
@@ -44,128 +45,6 @@ WHOLE = ("duplicates", "index", "search")
 REFERRED_TO = (*WHOLE, "annotate", "gate")
 # A docstring's list of attributes: a paragraph such as "`id`: its id; `text`: its text".
 ATTRIBUTE = re.compile(r"(?:^|;\s+)`(\w+)`: ")
-# The parameters of functions; `gate.batch` is that of a single one.
-PARAMETERS = {
-    "collection": "",
-    "connect.collection": 'Name of the collection, by default from the address, or "neardup".',
-    "source": "File, folder, DataFrame, Arrow table, iterable or `Source`.",
-    "duplicates.source": "Collection, file, folder, DataFrame, Arrow table, iterable or `Source`.",
-    "review.source": "Collection or source.",
-    "tune.source": "Collection or source to sample.",
-    "answer.source": "Collection or source of both documents, or None.",
-    "explain.source": "Collection or source of both documents.",
-    "id": 'Column of the id, by default "id"; ":row" numbers the records.',
-    "search.id": "Id of a document in the collection.",
-    "text": "Column of the text, or several to join.",
-    "search.text": "Text to search for, instead of an id.",
-    "init.text": "Fields with the text.",
-    "lint.text": "Fields with the text.",
-    "annotate.text": "Fields with the text.",
-    "keep": "Additional columns to keep.",
-    "settings": "How to compute signatures.",
-    "on_error": "Called with each `RecordError`; by default, it is logged as a warning.",
-    "read.on_error": "Called with each `RecordError`, instead of raising it.",
-    "on_progress": "Called with the `Progress` of each stage.",
-    "on_address": "Called with the address of the page before documents are compared.",
-    "on_ready": "Called with the address once requests are answered.",
-    "on_started": "Called with messages while the embedded Solr starts.",
-    "answers": "Answers file to apply.",
-    "answer.answers": "File to add the answer to.",
-    "review.answers": "Answers file; created if missing.",
-    "tune.answers": "Answers file to learn a model from.",
-    "address": 'Address of a Solr, such as "http://host:8983/solr".',
-    "create": "Create the collection in the embedded Solr if it is missing.",
-    "heap": 'Memory of the embedded Solr, such as "1g".',
-    "ca": "File of certificates to trust.",
-    "cert": "File of the client certificate, or (certificate, key).",
-    "headers": "Headers of each request.",
-    "proxy": "Address of a proxy.",
-    "plain_http": "Allow sending credentials to a remote machine over plain HTTP.",
-    "patience": 'How long to wait for an unavailable Solr: seconds, or "5m".',
-    "connect.patience": 'How long to wait for SolrCloud nodes or ZooKeeper: seconds, or "5m".',
-    "sample": "Number of documents to sample.",
-    "threads": "Threads that compute and send.",
-    "from_id": "First id.",
-    "to_id": "Last id.",
-    "later_only": "Compare each document only with documents of later ids.",
-    "who": "Name to record with the answers, by default the user's.",
-    "reach": "How far below the threshold to ask, by default 0.1 (0.499 with `fields`).",
-    "most": "Maximum number of matches in a decision.",
-    "by": "Terms that candidate pairs share.",
-    "search.by": "Terms that candidates share; by default the first that is indexed.",
-    "report.by": "Terms that candidates share; by default the first that is indexed.",
-    "candidates": "Maximum number of candidates to compare with a document.",
-    "measure": "[Measure](../measures.md) of similarity.",
-    "max_distance": "Maximum number of words inserted, deleted or replaced.",
-    "min_similarity": "Minimum similarity, 0 to 1; by default the threshold of the measure.",
-    "equal": 'Parts of the text that must be equal: "numbers", "symbols", or matches of a pattern.',
-    "same": "Fields that must be equal, such as a tenant.",
-    "fq": "Solr filter queries; other documents are ignored.",
-    "filters": "Filters that clients can choose by name, each `NAME=QUERY`.",
-    "model": "Model file from `tune`.",
-    "job": "Folder of the checkpoint and the dead letters.",
-    "fields": 'Columns to compare separately, such as {"name": "text", "zip": "exact"}.',
-    "against": "Collection or source to compare with.",
-    "cap": "Maximum number of documents to pair by one shared term, by default 1,024 (words: 50).",
-    "linkage": "How pairs form clusters.",
-    "canonical": "Document of a cluster to keep.",
-    "remember": "File of comparisons, so that the next call compares only changes.",
-    "annotate.remember": "With `mark`: the file that `duplicates` wrote as `remember`.",
-    "texts": "Include texts: True for all pairs, N for the N largest clusters.",
-    "without_common": "Ignore runs of words that many documents have: True, or a share (0 to 1).",
-    "found": "Result to evaluate, or its file.",
-    "known": "Known pairs of ids.",
-    "ordered": "Pairs have a first and a second side, as with `against`.",
-    "as_given": "Do not complete the known pairs by transitivity.",
-    "clusters": "Clusters to mark; an empty list clears all marks.",
-    "catch": "Similarity of pairs to find.",
-    "miss": "Maximum share of the pairs to find that may be missed.",
-    "avoid": "Similarity of pairs to skip.",
-    "load": "Maximum share of the pairs to skip that may become candidates.",
-    "hashes": "Maximum number of hashes that bands may use.",
-    "bands": "Number of LSH bands.",
-    "rows": "Rows of a band.",
-    "seed": "Seed of the sample.",
-    "into": "Different collection to write to, or its name.",
-    "which": "Documents to annotate.",
-    "query": "Only documents that match this Solr query.",
-    "delete.query": "Solr query that matches the documents.",
-    "prefix": 'Prefix of the added fields, such as "nd_".',
-    "rate": "Maximum number of documents written per second (0: no limit).",
-    "batch": "Documents in a batch.",
-    "gate.batch": "Documents in a query.",
-    "follow": "Annotate new and changed documents until interrupted.",
-    "mark": "With `follow`: keep cluster marks up to date.",
-    "one": "Id of a document.",
-    "other": "Id of the other document.",
-    "answer": "Judgement on the pair.",
-    "ids": "Ids of the documents.",
-    "dry_run": "Report what would change, but change nothing.",
-    "shards": "Shards of a new SolrCloud collection, by default 1.",
-    "replicas": "Copies of each shard, by default 1.",
-    "remove": "Remove the fields from the schema.",
-    "yes": "Mark clusters even if they may be templates.",
-    "gate.yes": "Reject texts from a template instead of holding them.",
-    "tag": "Tag documents at least this similar.",
-    "hold": "Hold documents at least this similar.",
-    "reject": "Reject documents at least this similar.",
-    "exact": "Take at least this action for a document with the same text.",
-    "index": "Index allowed and tagged documents.",
-    "checkpoint_every": "Maximum number of records between checkpoints.",
-    "min_replicas": "Replicas of each shard that must have a document.",
-    "resume": "Continue after the last checkpoint of an interrupted run.",
-    "port": "Port; 0 takes a free one.",
-    "host": "Address to listen on.",
-    "root_path": 'Path of the service behind a proxy, such as "/neardup".',
-    "allow_host": "Additional host names to accept.",
-    "tokens": "File of the clients' tokens and rights.",
-    "max_body": "Maximum number of bytes in a request.",
-    "max_documents": "Maximum number of documents in a request.",
-    "concurrency": "Threads for searches; five times as many requests of a kind may be open.",
-    "output": "Parquet file to write.",
-    "tune.output": "JSON file for the model.",
-}
-
 INTRODUCTIONS = {
     "functions": "Functions of `nd` (`import neardup_solr as nd`), with defaults as in Python. For"
     " types without a link, see the [library page](../library.md).",
@@ -247,7 +126,7 @@ def held_types() -> dict[str, Any]:
                 name = getattr(node, "id", getattr(node, "attr", ""))
                 place = _place_of(module, name)
                 if place is not None and name not in held:
-                    held[name] = vars(place)[name]
+                    held[name] = getattr(place, name)
                     if name not in NOT_FOR_USERS:
                         waiting.append(held[name])
     return {name: kind for name, kind in held.items() if name not in public | NOT_FOR_USERS}
@@ -438,7 +317,7 @@ def signature_of(what: Any, *, is_method: bool = False) -> str:
 
 
 def _row(parameter: inspect.Parameter, what: Any, name: str) -> str:
-    told = PARAMETERS.get(f"{name}.{parameter.name}") or PARAMETERS[parameter.name]
+    told = find_row(name, parameter.name)[1].text
     names = {p.name for p in parameters_of(what)}
     cells = (_spelled(parameter), _type(parameter, what), _escaped(_linked(told, names)))
     return f"| {' | '.join(cells)} |"
@@ -505,7 +384,8 @@ def _plain(inner: Any) -> str:
 
 def _told(what: Any, names: Collection[str] = ()) -> str:
     """A docstring as Markdown, with links to pages and public names but for `names` of its own."""
-    text = escape_stars(inspect.getdoc(what) or "")
+    plain = inspect.unwrap(what) if inspect.isfunction(what) else what  # without its arguments
+    text = escape_stars(inspect.getdoc(plain) or "")
     text = re.sub(r"\bdocs/([a-z]+)\.md\b", r"[\1](../\1.md)", text)
     text = re.sub(r"\bRaises\b", "**Raises**", text)
     of_function = {p.name for p in parameters_of(what)} if inspect.isfunction(what) else {*names}

@@ -17,8 +17,10 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.arguments import read_words, suggest
-from neardup_solr.cli import options, show
+from neardup_solr.cli import show
+from neardup_solr.cli.command import QUIET, Command, add_step, make_command
 from neardup_solr.cli.exit_codes import INCOMPLETE, INTERRUPTED, STOPPED, WRONG_USAGE, code_of
+from neardup_solr.cli.parameters import FilePath
 
 if TYPE_CHECKING:
     from neardup_solr.errors import NeardupError
@@ -53,9 +55,7 @@ GROUPS = {
     "The embedded Solr": ("solr",),
 }
 COMMANDS = [name for names in GROUPS.values() for name in names]
-# The modules of commands, each a function of its name; others are in `commands`.
-MODULES = {"duplicates": "duplicates", "explain": "tune", "gate": "gate", "tune": "tune"}
-# The commands with commands of their own: `INNER` of `commands` has their functions.
+# The commands with commands of their own: `COMMANDS` of their module has the functions.
 INNER = {
     "solr": "Start, stop or inspect the embedded Solr.",
     "dead-letters": "Show the records that could not be indexed, or index them again.",
@@ -81,7 +81,7 @@ class Group(click.Group):
         except click.NoSuchOption as error:
             names = (each for each in args if each in self.list_commands(ctx))
             made = self.get_command(ctx, next(names, "-"))
-            if isinstance(made, options.Command):
+            if isinstance(made, Command):
                 raise made.refuse_option(error.option_name, ctx) from None
             raise
 
@@ -92,14 +92,14 @@ class Group(click.Group):
             return made
         names = self.list_commands(ctx)
         step = suggest_command(cmd_name, names) or f"choose one of {', '.join(names)}"
-        raise click.UsageError(options.add_step(f"No such command {cmd_name!r}", step), ctx)
+        raise click.UsageError(add_step(f"No such command {cmd_name!r}", step), ctx)
 
 
 def suggest_command(word: str, names: Sequence[str]) -> str:
     """Say which of these commands is meant, or "" if none is near."""
     if Path(word).exists() or word.endswith((".csv", ".tsv", ".txt", ".jsonl", ".json", ".gz")):
         return f"did you mean 'duplicates {word}'?"
-    inner = {each: f"'{group} {each}'" for group in INNER for each in _module(group).INNER[group]}
+    inner = {each: f"'{group} {each}'" for group in INNER for each in _module(group).COMMANDS}
     outer = (*COMMANDS, "--help", "--version")
     for each in (*outer, *"|".join(read_words("commands").values()).split("|")):
         if each.split()[0] in outer:
@@ -139,7 +139,7 @@ class Neardup(Group):
 
 
 def _module(name: str) -> ModuleType:
-    return import_module(f"neardup_solr.cli.{MODULES.get(name, 'commands')}")
+    return import_module(f"neardup_solr.cli.commands.{name.replace('-', '_')}")
 
 
 def summarize(name: str) -> str:
@@ -153,10 +153,10 @@ def command(name: str) -> click.Command:
     """Make the command of a name, or the group of commands."""
     module = _module(name)
     if name not in INNER:
-        return options.command(name, getattr(module, name), VERBS.get(name, name))
+        return make_command(name, getattr(module, name), VERBS.get(name, name))
     inner = [
-        options.command(word, function, VERBS.get(f"{name} {word}"))
-        for word, function in module.INNER[name].items()
+        make_command(word, function, VERBS.get(f"{name} {word}"))
+        for word, function in module.COMMANDS.items()
     ]
     return Group(name, commands=inner, help=INNER[name])
 
@@ -174,9 +174,9 @@ def parser() -> click.Group:
     click.version_option(nd.__version__, message="%(version)s", help=version)(made)
     for flag, text in VARIABLES.values():
         is_file = flag != "--plain-http"
-        kind = {"type": options.FilePath(), "metavar": "FILE"} if is_file else {"is_flag": True}
+        kind = {"type": FilePath(), "metavar": "FILE"} if is_file else {"is_flag": True}
         made.params.append(click.Option([flag], help=f"{text} (before the command).", **kind))
-    made.params.append(options.QUIET)
+    made.params.append(QUIET)
     return made
 
 
@@ -279,7 +279,7 @@ def in_options(message: str, name: str) -> str:
     if name in COMMANDS:
         made = command(name)
         for each in made.commands.values() if isinstance(made, click.Group) else [made]:
-            spelled |= each.spell() if isinstance(each, options.Command) else {}
+            spelled |= each.spell() if isinstance(each, Command) else {}
         spelled |= {flag[2:].replace("-", "_"): flag for flag, _ in VARIABLES.values()}
     return show.spell(message, spelled)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup_solr.cli.exit_codes import REFUSED
 from neardup_solr.errors import counted as counted  # the commands take it from here
 from neardup_solr.variables import read_number
 
@@ -461,3 +462,27 @@ def say_if_interrupted(line: str = RESUMABLE) -> Iterator[None]:
         if line and not hasattr(interrupt, "__notes__"):
             warn(line)
         raise
+
+
+def choose_format(format: str | None) -> str | None:
+    """Choose the format of rows to print, None for a table."""
+    if format is None:
+        return None if sys.stdout.isatty() else "tsv"
+    return None if format == "table" else format
+
+
+def format_json(record: Mapping[str, Any]) -> Iterator[str]:
+    """Format a record as a JSON object of several lines."""
+    import orjson
+
+    yield orjson.dumps(record, option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def confirm(question: str, *, unasked: str, declined: str) -> None:
+    """Ask at a terminal, and exit if `declined`, or refuse, as `unasked`, without one."""
+    if not sys.stdin.isatty():
+        warn(f"neardup: {unasked}")
+        raise click.exceptions.Exit(REFUSED)
+    if not click.confirm(question, err=True):
+        say(declined)
+        raise click.exceptions.Exit(REFUSED)

@@ -29,6 +29,7 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import settings_of
+from neardup_solr.solr.access import Connection
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.sources import read_pairs
 
@@ -119,9 +120,16 @@ def kinds(hint: Any) -> set[str]:
     return {{"Callable": "function"}.get(name, name)}
 
 
+def types_of(verb: Callable[..., Any]) -> dict[str, Any]:
+    """The types of a verb's arguments: those of `nd` and of `nd.types` are loaded for them."""
+    names = {name: getattr(nd.types, name) for name in nd.types.__all__}
+    names |= {name: getattr(nd, name) for name in nd.__all__}
+    return get_type_hints(inspect.unwrap(verb), localns=names | {"Connection": Connection})
+
+
 def arguments(verb: Callable[..., Any]) -> Iterator[tuple[str, set[str]]]:
     """The names of a verb's arguments, and what each may be."""
-    hints = get_type_hints(verb)
+    hints = types_of(verb)
     return ((name, kinds(hints[name])) for name in inspect.signature(verb).parameters)
 
 
@@ -209,7 +217,7 @@ def _with_the_signature_of(verb: Callable[..., Any]) -> Callable[..., str]:
     def taken(*args: object, **kwargs: object) -> str:
         return "taken"
 
-    taken.__name__, taken.__annotations__ = verb.__name__, get_type_hints(verb)
+    taken.__name__, taken.__annotations__ = verb.__name__, types_of(verb)
     taken.__signature__ = inspect.signature(verb)  # type: ignore[attr-defined]  # for `inspect`
     return taken
 

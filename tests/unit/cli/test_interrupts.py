@@ -37,7 +37,7 @@ def ended(script: str, *signals: int) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["click", "neardup_solr.cli.show", "neardup_solr.cli.duplicates"]
+    "module", ["click", "neardup_solr.cli.show", "neardup_solr.cli.commands.duplicates"]
 )
 def test_while_modules_are_loaded(module: str) -> None:
     """There is one line, not a traceback of Python's."""

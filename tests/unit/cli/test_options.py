@@ -21,8 +21,10 @@ import neardup_solr as nd
 from neardup_solr import embedded, sources
 from neardup_solr.arguments import DIALECT, join_names, read_words, split_names
 from neardup_solr.cli import show
+from neardup_solr.cli.command import list_parameters
 from neardup_solr.cli.main import COMMANDS, command, in_options, parser
-from neardup_solr.cli.options import arguments_of, connect
+from neardup_solr.cli.typed import connect
+from neardup_solr.options import ROWS, find_row
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs import duplicates
@@ -158,14 +160,14 @@ def test_both_sides_have_the_same_words() -> None:
     called, own, left_out = set(FUNCTIONS), set(), set()
     for words, made in commands().items():
         options = {str(one.name) for one in made.params}
-        known = {one.name for one in arguments_of(made.verb)} if made.verb else set()
+        known = {one.name for one in list_parameters(made.verb)} if made.verb else set()
         known |= {*DIALECT} if "source" in known else set()
         called |= {words, str(made.verb)}
         left_out |= known - options - {"settings"}
         place = {"address", "collection"} if known & {"collection", "source"} else set()
         shaping = {one.name for one in fields(nd.Settings)} if "settings" in known else set()
         own |= {f"{words} {name}" for name in options - known - place - shaping}
-    left_out |= {one.name for one in arguments_of("connect")} - {"address", "collection"}
+    left_out |= {one.name for one in list_parameters("connect")} - {"address", "collection"}
     index = {str(one.name) for one in command("index").params}
     assert functions <= called
     assert left_out - {"patience", "ca", "cert", "plain_http"} == ARGUMENTS.keys()
@@ -174,10 +176,28 @@ def test_both_sides_have_the_same_words() -> None:
 
 
 @pytest.mark.parametrize("verb", [name for name in nd.__all__ if name.islower()])
-def test_arguments_are_read_as_python_reads_them(verb: str) -> None:
-    """Names, annotations and defaults that are read from the source are those of the function."""
-    known = inspect.signature(getattr(nd, verb)).parameters.values()
-    assert arguments_of(verb) == tuple(known)
+def test_each_argument_has_a_row(verb: str) -> None:
+    """The table of options tells what it means, and `help` shows that."""
+    function = getattr(nd, verb)
+    rows = {name: find_row(verb, name)[1].text for name in inspect.signature(function).parameters}
+    told = " ".join((function.__doc__ or "").split())
+    for name, text in rows.items():
+        assert f"{name}: {text}" in told, f"help(nd.{verb}) tells something else of {name}"
+    assert "Returns " in told
+
+
+def test_each_row_has_an_argument() -> None:
+    """A row that nothing takes is one too many, and so is a name of two functions with one text."""
+    used = set()
+    for name in nd.__all__:
+        if name.islower():
+            used |= {f"{name}.{each}" for each in inspect.signature(getattr(nd, name)).parameters}
+    for words, made in commands().items():
+        used |= {f"{words.split()[-1]}.{each.name}" for each in made.params}
+        used |= {f"{made.verb}.{each.name}" for each in made.params}
+    used |= {f"settings.{each.name}" for each in fields(nd.Settings)}
+    names = used | {each.partition(".")[2] for each in used}
+    assert not ROWS.keys() - names
 
 
 def test_help_says_which_options_can_be_repeated() -> None:

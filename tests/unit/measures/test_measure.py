@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr import measures
-from neardup_solr.cli.options import TEXTS
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NAMES, Compared, Comparer, Limits, measure_named, measure_of, sets
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.sets import WORDS, estimate_pairs
+from neardup_solr.options import ROWS
 from tests.unit.measures.test_words import slow_distance
 
 FORMS = st.lists(
@@ -127,7 +127,7 @@ def test_a_measure_that_is_not_known_is_refused() -> None:
 def test_the_help_tells_every_default() -> None:
     """The options that bound a similarity say what each measure asks for without them."""
     own = [f"{one.name} {one.default:g}" for one in map(measure_named, NAMES) if one.default != 0.5]
-    bounds = TEXTS["Comparison"]
+    bounds = {name: ROWS[name][1].text for name in ("min_similarity", "tag")}
     usual = f"{measure_named('words').default:g}; {', '.join(own)}"
     assert f"[default: {usual};" in bounds["min_similarity"]
     assert f": {usual}]" in bounds["tag"]

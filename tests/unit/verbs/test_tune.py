@@ -14,8 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from neardup_solr import demo
+from neardup_solr.cli.commands.tune import list_lines, spell_commands
 from neardup_solr.cli.main import command
-from neardup_solr.cli.tune import list_lines, spell_commands
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.minhash import plans
 from neardup_solr.minhash.plans import Demand

@@ -14,8 +14,9 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.arguments import OneOrMore, listed
-from neardup_solr.cli import options, show
+from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE, REFUSED
+from neardup_solr.cli.typed import Typed
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
@@ -35,7 +36,7 @@ TABLE: dict[str, dict[str, Any]] = {
 
 
 def gate(
-    parsed: options.ParsedOptions,
+    typed: Typed,
     *,
     id: str | None = None,
     text: OneOrMore | None = None,
@@ -51,30 +52,30 @@ def gate(
     from neardup_solr.reports.row_table import check_output
     from neardup_solr.verbs.gate import held as held_file
 
-    as_rows = options.choose_format(format)
-    may_hold = parsed["hold"] is not None or parsed["exact"] == "hold"
-    if parsed["index"] and held is None and may_hold:
+    as_rows = show.choose_format(format)
+    may_hold = typed["hold"] is not None or typed["exact"] == "hold"
+    if typed["index"] and held is None and may_hold:
         reason = "--index needs --held FILE if documents can be held: they would be lost otherwise"
         raise click.BadParameter(reason)
     if held is not None:
         held_file.check_held(held)
     if output is not None:
         check_output(output)
-    target = parsed.connect(create=parsed["index"])
-    source = replace(parsed.pop("source"), id=id, text=text)
-    show.say_if_typed(parsed.paths, "documents")
+    target = typed.connect(create=typed["index"])
+    typed = typed.replace(source=replace(typed["source"], id=id, text=text))
+    show.say_if_typed(typed.paths, "documents")
     counts = Counter[str]()
     with (
         show.watch() as watching,
-        nd.gate(source, target, **watching, **parsed) as decisions,
+        nd.gate(collection=target, **watching, **typed.arguments) as decisions,
     ):
         show.compile_kernel()
         show.say_gaps(decisions.gaps)
         decided: Decided = decisions.with_failed()
         if held is not None:
-            decided = held_file.keep_held(decided, held, *_choose_columns(source, target))
+            decided = held_file.keep_held(decided, held, *_choose_columns(typed["source"], target))
         try:
-            with show.say_if_interrupted(show.UNSURE if parsed["index"] else ""):
+            with show.say_if_interrupted(show.UNSURE if typed["index"] else ""):
                 _put_out(_count(decided, counts), output, as_rows)
         except BrokenPipeError:
             total = sum(counts[name] for name in OUTCOMES if name != "failed")
@@ -84,7 +85,7 @@ def gate(
     if output is not None:
         show.say(f"Wrote {output}.")
     counts["repeated"] = decisions.repeated
-    _say_counts(counts, held, is_indexed=parsed["index"])
+    _say_counts(counts, held, is_indexed=typed["index"])
     if decisions.answered is not None:
         show.say(f"{decisions.answered}.")
     if counts["failed"]:

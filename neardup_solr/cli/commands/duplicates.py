@@ -11,8 +11,9 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed
-from neardup_solr.cli import options, show
+from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE
+from neardup_solr.cli.typed import Typed, choose_columns, has_no_solr
 from neardup_solr.progress import Progress
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def duplicates(
-    parsed: options.ParsedOptions,
+    typed: Typed,
     *,
     output: Sequence[Path] = (),
     unique: Path | None = None,
@@ -46,39 +47,44 @@ def duplicates(
     """
     from neardup_solr.verbs.duplicates import find_duplicates, plan
 
-    source, against = parsed["source"], parsed["against"]
+    source, against = typed["source"], typed["against"]
     files = {"unique": unique, "removed": removed, "rejected": rejected}
-    _check(parsed, files, mark=mark, undo=undo, dry_run=dry_run, writes=bool(output))
-    _check_source(parsed.paths, parsed.address)
+    _check(typed, files, mark=mark, undo=undo, dry_run=dry_run, writes=bool(output))
+    _check_source(typed.paths, typed.place.address)
     if undo:
-        _undo(parsed.connect(), parsed["fq"], dry_run=dry_run, patience=parsed["patience"])
+        _undo(typed.connect(), typed["fq"], dry_run=dry_run, patience=typed["patience"])
         return 0
-    as_rows = options.choose_format(format)
+    as_rows = show.choose_format(format)
     most_failed(max_failed, 0)
-    if not (source or parsed.collection) and options.has_no_solr(parsed.address):
+    if not (source or typed.place.collection) and has_no_solr(typed.place.address):
         raise click.BadParameter("name a file, or a collection with -c")
     first = next(iter([*output, *filter(None, files.values())]), None)
     checkpoint = first.with_name(f"{first.name}.unfinished") if first and first.name else None
     if mutual_best:
-        parsed["linkage"] = "mutual_best"
-    options.choose_columns(parsed)
-    if not parsed["texts"]:
-        parsed["texts"] = _choose_texts(
+        typed = typed.replace(linkage="mutual_best")
+    columns = choose_columns(typed)
+    typed = columns.typed
+    if not typed["texts"]:
+        texts = _choose_texts(
             output,
             are_shown=as_rows is None and not (mark and format is None),
-            has_page_texts=bool(source) and against is None and parsed["measure"] != "estimate",
+            has_page_texts=bool(source) and against is None and typed["measure"] != "estimate",
         )
+        typed = typed.replace(texts=texts)
     counts = None
     with _keep_unfinished(checkpoint), show.watch(comparing="pairs") as watching:
         if mark:
             from neardup_solr.verbs.mark import require_markable
-        place = parsed["source"] = source or parsed.connect(
-            check=require_markable if mark else None
-        )
-        _check_files(parsed, output, files)
+        place = source or typed.connect(check=require_markable if mark else None)
+        typed = typed.replace(source=place)
+        _check_files(typed, output, files)
         show.compile_kernel()
         work = plan(
-            checkpoint=checkpoint, memory=memory, beside=parsed.beside, **watching, **parsed
+            checkpoint=checkpoint,
+            memory=memory,
+            beside=columns.beside,
+            **watching,
+            **typed.arguments,
         )
         result = find_duplicates(work)
         if result.doubt and (unique or removed) and not yes:
@@ -105,25 +111,23 @@ def duplicates(
     _say_duplicates(result)
     if counts is not None:
         _say_unique(counts, unique, removed, rejected)
-    if mark and not parsed.paths:
+    if mark and not typed.paths:
         if result.doubt and not (dry_run or yes):
             _confirm_marks()
-        _mark(place, result, dry_run=dry_run, patience=parsed["patience"])
+        _mark(place, result, dry_run=dry_run, patience=typed["patience"])
     records = result.documents + result.failed
     return INCOMPLETE if result.failed > most_failed(max_failed, records) else 0
 
 
-def _check_files(
-    parsed: options.ParsedOptions, outputs: Sequence[Path], files: Mapping[str, Path | None]
-) -> None:
+def _check_files(typed: Typed, outputs: Sequence[Path], files: Mapping[str, Path | None]) -> None:
     """Refuse files that could not be written, before any work is done for them."""
     from neardup_solr.sources import paths_of, reading_of
     from neardup_solr.verbs.duplicates.result import check_files, check_output, require_copied
 
     if any(files.values()):
-        columns = {name: parsed[name] for name in ("id", "text")}
-        source, reading = reading_of(parsed["source"], "none", **columns)
-        against, _ = reading_of(parsed["against"], "none", **columns)
+        columns = {name: typed[name] for name in ("id", "text")}
+        source, reading = reading_of(typed["source"], "none", **columns)
+        against, _ = reading_of(typed["against"], "none", **columns)
         second = [Path(path) for path in paths_of(against) or ()]
         check_files(require_copied(source, reading), reading, files, second)
     for path in outputs:
@@ -264,12 +268,12 @@ def _are(count: int) -> str:
 
 
 def _check(
-    parsed: options.ParsedOptions, files: Mapping[str, Path | None], *, mark: bool, undo: bool,
+    typed: Typed, files: Mapping[str, Path | None], *, mark: bool, undo: bool,
     dry_run: bool, writes: bool,
 ) -> None:  # fmt: skip
     """Refuse options that do not go together, before any work."""
-    source, against = parsed["source"], parsed["against"]
-    marks, compares = mark or undo, parsed["remember"] is not None
+    source, against = typed["source"], typed["against"]
+    marks, compares = mark or undo, typed["remember"] is not None
     is_marked = marks and (source or against is not None)
     wrong = {
         "give either --mark or --undo": mark and undo,
@@ -280,7 +284,7 @@ def _check(
     }
     if reason := next((each for each in wrong if wrong[each]), ""):
         raise click.BadParameter(reason)
-    parsed.require_source("SOURCE")
+    typed.require_source("SOURCE")
     for name, path in files.items():
         if path is not None and not source:
             step = "for a collection, --mark prints a filter query that excludes near-duplicates"
@@ -309,13 +313,13 @@ def _confirm_removal(result: Duplicates) -> None:
     """Ask before what may be no copies is removed."""
     documents = f"{len(result.removed):,} of {show.counted(result.documents, 'document')}"
     unasked = f"nothing was written; add --yes to remove {documents} anyway"
-    options.confirm(f"Remove {documents} anyway?", unasked=unasked, declined="Nothing was written.")
+    show.confirm(f"Remove {documents} anyway?", unasked=unasked, declined="Nothing was written.")
 
 
 def _confirm_marks() -> None:
     """Ask before clusters are marked whose documents may be no copies."""
     unasked = "nothing was marked; add --yes to mark them anyway"
-    options.confirm("Mark them anyway?", unasked=unasked, declined="Nothing was marked.")
+    show.confirm("Mark them anyway?", unasked=unasked, declined="Nothing was marked.")
 
 
 def _mark(solr: Collection, result: Duplicates, *, dry_run: bool, patience: str) -> None:

@@ -1,0 +1,26 @@
+"""The command serve: a collection over HTTP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import neardup_solr as nd
+from neardup_solr.cli import show
+from neardup_solr.cli.typed import Typed
+from neardup_solr.log import unblocked
+
+if TYPE_CHECKING:
+    pass
+
+
+@unblocked()
+def serve(typed: Typed) -> int:
+    """Serve a collection over HTTP: decisions, searches and fields."""
+    target = typed.connect()
+
+    def tell(address: str) -> None:
+        show.compile_kernel()
+        show.say(f"Serving {target.name!r} at {address}; press Ctrl-C to stop.")
+
+    nd.serve(target, on_ready=tell, **typed.arguments)
+    return 0
