@@ -14,7 +14,7 @@ _MODULES = {
     "progress": "OnError OnProgress Progress",
     "records": "Member",
     "sources": "SourceLike",
-    "verbs.annotate": "AnnotateSummary StripSummary",
+    "verbs.annotate.summary": "AnnotateSummary StripSummary",
     "verbs.retry": "RetrySummary",
     "verbs.duplicates.read": "Compared",
     "verbs.tune": "Training",

@@ -13,8 +13,8 @@ from neardup_solr.progress import OnProgress as OnProgress
 from neardup_solr.progress import Progress as Progress
 from neardup_solr.records import Member as Member
 from neardup_solr.sources import SourceLike as SourceLike
-from neardup_solr.verbs.annotate import AnnotateSummary as AnnotateSummary
-from neardup_solr.verbs.annotate import StripSummary as StripSummary
+from neardup_solr.verbs.annotate.summary import AnnotateSummary as AnnotateSummary
+from neardup_solr.verbs.annotate.summary import StripSummary as StripSummary
 from neardup_solr.verbs.doctor import Diagnosis as Diagnosis
 from neardup_solr.verbs.duplicates.read import Compared as Compared
 from neardup_solr.verbs.explain.explanation import Explanation as Explanation

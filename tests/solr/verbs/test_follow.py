@@ -26,7 +26,8 @@ from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.text import normalize
-from neardup_solr.verbs.annotate import AnnotateSummary, follow, standby
+from neardup_solr.verbs.annotate import follow, standby
+from neardup_solr.verbs.annotate.summary import AnnotateSummary
 from neardup_solr.verbs.duplicates.remember import FIRST_LINE
 from tests.command import NEARDUP
 from tests.solr import theirs
