@@ -32,7 +32,7 @@ CONFIG = """<config>
   <luceneMatchVersion>9.12</luceneMatchVersion>
   <schemaFactory class="ManagedIndexSchemaFactory">
     <bool name="mutable">true</bool>
-    <str name="managedSchemaResourceName">managed-own_schema.xml</str>
+    <str name="managedSchemaResourceName">managed-schema.xml</str>
   </schemaFactory>
   <updateHandler class="solr.DirectUpdateHandler2">
     <updateLog><str name="dir">${solr.ulog.dir:}</str></updateLog>
@@ -124,7 +124,7 @@ def configset(processors: str = "", fields: str = "", parameters: str = "{}") ->
     """The files of such a collection, by their names."""
     return {
         "solrconfig.xml": CONFIG.replace("{processors}", processors),
-        "managed-own_schema.xml": SCHEMA.replace("{own}", fields + _own()),
+        "managed-schema.xml": SCHEMA.replace("{own}", fields + _own()),
         "params.json": parameters,
     }
 
@@ -153,7 +153,7 @@ def _admin(url: str, path: str = "cores", **params: str) -> None:
 
 def _own() -> str:
     """Our fields and their types, each name with the prefix."""
-    ours = ElementTree.parse(solr_config() / "conf" / "managed-own_schema.xml").getroot()
+    ours = ElementTree.parse(solr_config() / "conf" / "managed-schema.xml").getroot()
     elements = [*ours.iter("fieldType"), *ours.iter("field")]
     kept = [one for one in elements if one.tag == "fieldType" or one.get("name") in OWN]
     for one in kept:
