@@ -24,7 +24,7 @@ from lib.corpus import corpus
 from lib.solr import BANDS_ONLY, FIELDS, running_solr
 
 import neardup_solr as nd
-from neardup_solr.embedded.jars import Layout, layout
+from neardup_solr.embedded.layout import Layout, find_layout
 from neardup_solr.solr.collection import Collection
 from tests.solr import nodes as cloud
 
@@ -65,7 +65,7 @@ def main() -> None:
 @contextmanager
 def running_cloud(nodes: int) -> Iterator[str]:
     """The address of an embedded SolrCloud in a temporary folder."""
-    jars = layout().jars.parent
+    jars = find_layout().jars.parent
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
         (Path(folder) / jars.name).symlink_to(jars)
         place = Layout(home=Path(folder))

@@ -27,7 +27,7 @@ from lib import corpus, results
 from lib.solr import running_solr
 
 import neardup_solr as nd
-from neardup_solr.embedded.jars import layout
+from neardup_solr.embedded.layout import find_layout
 from neardup_solr.minhash import make_entry
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr import admin, collection, query
@@ -166,7 +166,7 @@ def _filled(
 
 def _configset(name: str, way: Way) -> str:
     """Another configset of that name, with other attributes of the two filters."""
-    conf = layout().configset
+    conf = find_layout().configset
     made = conf.parents[1] / name / "conf"
     shutil.rmtree(made.parent, ignore_errors=True)
     shutil.copytree(conf, made)

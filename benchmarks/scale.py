@@ -37,7 +37,7 @@ from lib.wholes import Task, work
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded.jars import layout
+from neardup_solr.embedded.layout import find_layout
 
 MILLION = 1_000_000
 GROUP = 20_000  # documents in a row group
@@ -184,7 +184,7 @@ def _solr(_: int, path: Path) -> Amounts:
         nd.index([("warm", "a few words to begin with")], solr)
         with Spent(java) as indexing:
             nd.index(path, solr)
-        on_disk = sum(path.stat().st_size for path in layout().cores.rglob("*"))
+        on_disk = sum(path.stat().st_size for path in find_layout().cores.rglob("*"))
         with Spent(java) as report:
             found = nd.duplicates(solr)
     return {

@@ -22,7 +22,7 @@ import pytest
 
 from neardup_solr import embedded
 from neardup_solr.embedded import jars
-from neardup_solr.embedded.jars import ServerState, layout, remember
+from neardup_solr.embedded.layout import ServerState, find_layout, remember
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
@@ -68,14 +68,14 @@ def private_home(folder: Path) -> Iterator[Path]:
     the Solr that runs in it asks for no password; then it is stopped. Raises ServerError if the
     jars cannot be downloaded.
     """
-    place = layout()
+    place = find_layout()
     user_jars = place.jars
     jars.install(user_jars, jars.read_lock(place.version), tell=embedded.to_stderr)
     (folder / user_jars.parent.name).symlink_to(user_jars.parent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NEARDUP_HOME", str(folder))
-        layout().server.mkdir(mode=0o700, parents=True, exist_ok=True)
-        remember(layout(), ServerState(port=0))  # only a first start makes a password
+        find_layout().server.mkdir(mode=0o700, parents=True, exist_ok=True)
+        remember(find_layout(), ServerState(port=0))  # only a first start makes a password
         try:
             yield folder
         finally:

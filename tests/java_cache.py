@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from neardup_solr.embedded import process
-from neardup_solr.embedded.jars import layout
+from neardup_solr.embedded.layout import find_layout
 from neardup_solr.testing import fresh_core, private_home
 from tests import ROOT
 from tests.solr import nodes
@@ -33,7 +33,7 @@ def options() -> str:
 
 def cache() -> Path:
     """The file for this Java and these jars; Java, too, compares their sizes and times."""
-    parts = [process.find_java(), *sorted(layout().jars.glob("*.jar"))]
+    parts = [process.find_java(), *sorted(find_layout().jars.glob("*.jar"))]
     facts = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in parts]
     return ROOT / "build" / f"solr-{hashlib.sha256(str(facts).encode()).hexdigest()[:12]}.aot"
 
@@ -47,7 +47,7 @@ def main() -> None:
         kept.parent.mkdir(exist_ok=True)
         made = kept.with_suffix(f".{os.getpid()}")
         os.environ["JDK_JAVA_OPTIONS"] = f'{QUICK} -XX:AOTCacheOutput="{made}"'
-        place = layout()
+        place = find_layout()
         server = nodes.start(place, 1, "512m", print)
         with fresh_core(server.url) as core:
             core.add([{"id": "1"}])

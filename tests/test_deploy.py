@@ -278,7 +278,7 @@ def test_the_image_step_by_step(
 
 def test_all_run_the_version_of_solr_that_is_tested() -> None:
     """As the embedded one."""
-    from neardup_solr.embedded.jars import SOLR_VERSION
+    from neardup_solr.embedded.layout import SOLR_VERSION
 
     assert load("compose.yaml")[0]["x-solr"]["image"] == f"solr:{SOLR_VERSION}"
     alone = load("compose-serve.yaml")[0]["services"]["solr"]

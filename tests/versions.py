@@ -29,7 +29,7 @@ import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.arguments import By
 from neardup_solr.embedded import process
-from neardup_solr.embedded.jars import CHOSEN, RELEASES, layout, recall
+from neardup_solr.embedded.layout import CHOSEN, RELEASES, find_layout, recall
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import read_pairs
 from neardup_solr.testing import fresh_core, private_home
@@ -180,7 +180,7 @@ def errors_of_nodes(address: str) -> None:
     refused = core.add([{"id": f"bad {n}", "num_words": "many"} for n in range(8)])
     assert [one.reason for one in refused if "num_words" not in one.reason] == []
     assert len(refused) == 8
-    os.kill(recall(nodes.places(layout(), 2)[1]).pid, signal.SIGKILL)
+    os.kill(recall(nodes.places(find_layout(), 2)[1]).pid, signal.SIGKILL)
     with pytest.raises(nd.SolrError, match=r"start its node|check that all nodes"):
         core.count()
 
@@ -215,11 +215,11 @@ def tried(version: str) -> Iterator[tuple[str, str]]:
         yield "several init", reason(inits_at_once)
         yield "replay", reason(replay)
         try:
-            started = nodes.start(layout(), 2, "512m", print)
+            started = nodes.start(find_layout(), 2, "512m", print)
             yield "cloud", reason(partial(cloud, started.url))
             yield "errors of nodes", reason(partial(errors_of_nodes, started.url))
         finally:
-            nodes.stop(layout(), 2, timeout=0)
+            nodes.stop(find_layout(), 2, timeout=0)
 
 
 @contextmanager

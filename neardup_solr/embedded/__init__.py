@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from neardup_solr.embedded import jars, process
-from neardup_solr.embedded.jars import Layout, layout, recall, remember
+from neardup_solr.embedded import jars, layout, password, process
+from neardup_solr.embedded.layout import Layout, find_layout, recall, remember
 from neardup_solr.embedded.process import CONSOLE, LOG
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.files import solr_config
@@ -46,7 +46,7 @@ class Server:
     started: str
     started_now: bool
     password: Path | None = None
-    version: str = jars.SOLR_VERSION
+    version: str = layout.SOLR_VERSION
 
 
 def to_stderr(line: str) -> None:
@@ -61,7 +61,7 @@ def running(place: Layout | None = None) -> Server | None:
     every command. Raises ServerError if a Solr was started, and the extra `server` is not
     installed.
     """
-    place = place or layout()
+    place = place or find_layout()
     state = recall(place)
     is_ready = bool(state.started) and process.is_alive(place, state.pid)
     return _describe(place, state) if is_ready and process.is_open(state.port) else None
@@ -72,7 +72,7 @@ def starting() -> Server | None:
 
     So it is if its starter was interrupted; `start` waits for it.
     """
-    place = layout()
+    place = find_layout()
     state = recall(place)
     is_starting = not state.started and process.is_alive(place, state.pid)
     return _describe(place, state) if is_starting else None
@@ -93,14 +93,14 @@ def start(*, heap: str | None = None, port: int | None = None, tell: Tell = to_s
     size = process.heap_size(heap)
     if port is not None and not 0 < port < 65536:
         raise ArgumentError(f"`port` cannot be {port}", "choose a port between 1024 and 65535")
-    place = layout()
+    place = find_layout()
     if server := running(place):
         return server
     with server_lock(place, tell):
         if server := running(place) or adopt(place, tell):
             return server
         if not place.state.exists():
-            jars.choose_password(place)
+            password.choose_password(place)
         return _launch(place, size, port, tell)
 
 
@@ -112,7 +112,7 @@ def server_lock(place: Layout, tell: Tell) -> Iterator[None]:
     """
     with jars.server_extra():
         from filelock import FileLock, Timeout
-    with jars.writing(place.server):
+    with layout.writing(place.server):
         # The indexed texts are the user's alone: nobody else may read the folder.
         place.server.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FileLock(place.lock)
@@ -133,7 +133,7 @@ def adopt(place: Layout, tell: Tell) -> Server | None:
 
 
 def _wait_until_ready(
-    place: Layout, state: jars.ServerState, tell: Tell, *, started_now: bool
+    place: Layout, state: layout.ServerState, tell: Tell, *, started_now: bool
 ) -> Server:
     """Wait for a server and remember that it is ready."""
     process.wait_until_ready(place, state.pid, state.port, timeout=READY_WITHIN, tell=tell)
@@ -142,13 +142,13 @@ def _wait_until_ready(
     return _describe(place, ready, started_now=started_now)
 
 
-def _describe(place: Layout, state: jars.ServerState, *, started_now: bool = False) -> Server:
+def _describe(place: Layout, state: layout.ServerState, *, started_now: bool = False) -> Server:
     """Describe the server of a state."""
     return Server(
         url=f"http://{process.HOST}:{state.port}/solr",
         home=place.home,
         started_now=started_now,
-        password=place.password if jars.read_credentials(place) else None,
+        password=place.password if password.read_credentials(place) else None,
         version=place.version,
         **asdict(state),
     )
@@ -196,16 +196,16 @@ def _choose_port(place: Layout, port: int | None, tell: Tell) -> int:
 def prepare(place: Layout) -> None:
     """Lay out Solr's home afresh from solr_config. The cores stay as they are."""
     source = solr_config()
-    with jars.writing(place.server):
+    with layout.writing(place.server):
         shutil.rmtree(place.temporary, ignore_errors=True)
         for folder in (place.temporary, place.logs, place.cores, place.webapp / "WEB-INF"):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        refused = jars.RELEASES[place.version]
+        refused = layout.RELEASES[place.version]
         _copy(source / "server" / "solr.xml", place.solr_home / "solr.xml", refused)
         _copy(source / "server" / "web.xml", place.webapp / "WEB-INF" / "web.xml", refused)
         shutil.rmtree(place.configset, ignore_errors=True)
         shutil.copytree(source / "conf", place.configset, ignore=shutil.ignore_patterns(".*"))
-        jars.write_security(place)
+        password.write_security(place)
 
 
 def _copy(source: Path, target: Path, refused: str) -> None:
@@ -219,7 +219,7 @@ def stop(*, timeout: float = 30.0, tell: Tell = to_stderr) -> bool:
 
     It gets `timeout` seconds to close its indexes, then it is killed. Cores and port stay.
     """
-    place = layout()
+    place = find_layout()
     if not place.server.is_dir():
         return False
     with server_lock(place, tell):
@@ -242,12 +242,12 @@ def reset(*, tell: Tell = to_stderr) -> None:
 
     The jars stay, and so does a password.
     """
-    place = layout()
+    place = find_layout()
     if not place.server.is_dir():
         return
     with server_lock(place, tell):
         end(place, timeout=30.0)
-        with jars.writing(place.server):
+        with layout.writing(place.server):
             for folder in (place.solr_home, place.logs, place.webapp, place.temporary):
                 if folder.exists():
                     shutil.rmtree(folder)
@@ -256,17 +256,17 @@ def reset(*, tell: Tell = to_stderr) -> None:
 
 def address() -> str:
     """The address of the embedded Solr, whether it runs or not."""
-    return f"http://{process.HOST}:{recall(layout()).port}/solr"
+    return f"http://{process.HOST}:{recall(find_layout()).port}/solr"
 
 
 def is_known() -> bool:
     """Return True if an embedded Solr has ever been started."""
-    return layout().solr_home.exists()
+    return find_layout().solr_home.exists()
 
 
 def cores(of: Server) -> dict[str, int] | None:
     """Count the documents of each core, by its name. None if the server does not answer."""
-    headers = jars.auth_header(Layout(home=of.home))
+    headers = password.auth_header(Layout(home=of.home))
     status = process.ask(of.port, "/solr/admin/cores?action=STATUS&wt=json", 30, headers=headers)
     if status is None:
         return None
@@ -275,7 +275,7 @@ def cores(of: Server) -> dict[str, int] | None:
 
 def credentials(of: Server) -> tuple[str, str] | None:
     """Read the user and password that a server asks for, or None if it asks for none."""
-    return jars.read_credentials(Layout(home=of.home))
+    return password.read_credentials(Layout(home=of.home))
 
 
 def logs(lines: int = 50) -> str:
@@ -283,7 +283,7 @@ def logs(lines: int = 50) -> str:
 
     It is Solr's log, or what Java printed if that is newer (after a failed start).
     """
-    folder = layout().logs
+    folder = find_layout().logs
     paths = [path for name in (LOG, CONSOLE) if (path := folder / name).is_file()]
     if not paths:
         return ""

@@ -14,12 +14,10 @@ import re
 import secrets
 import threading
 import time
-from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
-from urllib.parse import quote, unquote, urlsplit
-from urllib.request import getproxies
+from urllib.parse import unquote
 
 import requests
 from requests import PreparedRequest, Request
@@ -36,6 +34,7 @@ from neardup_solr.solr.address import parse_address, past_proxies, redact
 from neardup_solr.solr.connection_faults import Fault, find_connection_fault
 from neardup_solr.solr.credentials import TOKEN
 from neardup_solr.solr.faults import is_of_solr
+from neardup_solr.solr.masking import JSON, hide_secrets
 from neardup_solr.solr.metrics import SolrMetrics
 from neardup_solr.solr.nodes import Nodes
 from neardup_solr.solr.outages import Outages
@@ -51,15 +50,11 @@ READ_SECONDS = 300.0  # a commit that merges segments may take minutes
 READ_SHARE, LEAST_SECONDS = 0.75, 5.0  # of the time that is left with patience, and in any case
 PIECE = 1 << 20  # bytes of a large answer
 PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is dropped
-SHORTEST_SECRET = 4  # characters: a shorter one would be found in any words
-JSON = "application/json"
 _AGAIN = "check that it is running, then run the same command again"
 _EMBEDDED = "run the same command again: it restarts Solr (neardup solr logs shows why it ended)"
 # Solr's names of what is needed, by the end of a path; a schema that can be read is changed.
 _RIGHTS = {"update": "update", "select": "read", "get": "read", "export": "read",
            "fields": "schema-read", "schema": "schema-edit"}  # fmt: skip
-# The headers that every client sends.
-_NO_SECRETS = {JSON, *requests.utils.default_headers().values()}
 _LENGTHS = ("Content-Length", "Transfer-Encoding")
 # The paths of handlers that repeat the parameters of a request in its answer, if they are asked to.
 _REPEATING = re.compile(r"/(select|schema(/[a-z]+)?)/?$")
@@ -423,24 +418,7 @@ class CheckedSession(requests.Session):
         return f"the user and password from {self.source}" if self.source else "these credentials"
 
     def _hidden(self, text: str) -> str:
-        """Hide the secrets that were sent in what a server says: some repeat what they refuse."""
-        for secret in self._secrets():
-            if len(secret) >= SHORTEST_SECRET:
-                text = text.replace(secret, "…")
-        return text
-
-    def _secrets(self) -> Iterator[str]:
-        """The passwords in each of their forms, and the values of the user's headers."""
-        if isinstance(self.auth, tuple):
-            yield from _forms(*self.auth)
-        for proxy in {*self.proxies.values(), *getproxies().values()}:
-            parts = urlsplit(proxy)
-            if parts.password is not None:
-                yield from _forms(unquote(parts.username or ""), unquote(parts.password))
-        for value in self.headers.values():
-            text = value.decode("latin-1") if isinstance(value, bytes) else value
-            if text not in _NO_SECRETS:
-                yield from (text, text.rpartition(" ")[2])
+        return hide_secrets(text, self.auth, self.proxies, self.headers)
 
     def _unreachable(self, shown: str, fault: Fault) -> SolrUnreachable:
         # As some servers refuse that no certificate was sent.
@@ -453,12 +431,6 @@ class CheckedSession(requests.Session):
 def leave(request: PreparedRequest) -> PreparedRequest:
     """Leave a request as it is, or requests would look for a password in ~/.netrc."""
     return request
-
-
-def _forms(*pair: str | bytes) -> tuple[str, ...]:
-    """A password as it is, in an address, and beside its user in the header of basic auth."""
-    user, password = (c.decode() if isinstance(c, bytes) else str(c) for c in pair)
-    return b64encode(f"{user}:{password}".encode()).decode(), password, quote(password, safe="")
 
 
 def open_session(

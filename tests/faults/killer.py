@@ -18,7 +18,7 @@ from random import Random
 import psutil
 
 from neardup_solr import embedded
-from neardup_solr.embedded.jars import layout, recall
+from neardup_solr.embedded.layout import find_layout, recall
 from tests.command import NEARDUP
 from tests.faults.history import History
 from tests.faults.proxy import Proxy
@@ -36,7 +36,7 @@ def moments(total: int, kills: int, random: Random) -> list[int]:
 
 def kill_solr() -> bool:
     """Kill the embedded Solr of $NEARDUP_HOME, and wait until it is gone; False if none runs."""
-    state = recall(layout())
+    state = recall(find_layout())
     if state.pid <= 0:
         return False
     try:

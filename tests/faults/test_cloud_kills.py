@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded.jars import layout, recall
+from neardup_solr.embedded.layout import find_layout, recall
 from neardup_solr.errors import Passes
 from neardup_solr.testing import private_home
 from tests.faults.history import judged
@@ -35,10 +35,10 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The first node of a SolrCloud that may be killed, which commands connect to."""
     (tmp_path / "cloud").mkdir()
     with private_home(tmp_path / "cloud"):
-        cloud = nodes.start(layout(), NODES, "512m", print)
+        cloud = nodes.start(find_layout(), NODES, "512m", print)
         monkeypatch.setenv("NEARDUP_SOLR_URL", cloud.url)
         yield cloud.url
-        nodes.stop(layout(), NODES, timeout=0)
+        nodes.stop(find_layout(), NODES, timeout=0)
 
 
 class NodeKiller(threading.Thread):
@@ -53,12 +53,12 @@ class NodeKiller(threading.Thread):
     def run(self) -> None:
         try:
             while not self._stopped.wait(EVERY):
-                state = recall(self.random.choice(nodes.places(layout(), NODES)))
+                state = recall(self.random.choice(nodes.places(find_layout(), NODES)))
                 process = psutil.Process(state.pid)
                 process.kill()
                 process.wait(60)
                 self.kills += 1
-                nodes.start(layout(), NODES, "512m", lambda line: None)
+                nodes.start(find_layout(), NODES, "512m", lambda line: None)
         except BaseException as error:
             self.fault = error
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from neardup_solr import embedded
-from neardup_solr.embedded.jars import layout
+from neardup_solr.embedded.layout import find_layout
 from tests.command import NEARDUP
 from tests.faults.history import checkpointed
 from tests.faults.killer import kill_solr
@@ -47,11 +47,11 @@ class Tmpfs(Disk):
 
     def __init__(self) -> None:
         embedded.stop()
-        layout().cores.mkdir(parents=True, exist_ok=True)
+        find_layout().cores.mkdir(parents=True, exist_ok=True)
         self._mount("size=20m")
 
     def _mount(self, options: str) -> None:
-        cores = str(layout().cores)
+        cores = str(find_layout().cores)
         subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", cores], check=True)
 
     def fill(self) -> None:
@@ -62,7 +62,7 @@ class Tmpfs(Disk):
 
     def close(self) -> None:
         """Take it away, once Solr has ended."""
-        subprocess.run(["umount", str(layout().cores)], check=True)
+        subprocess.run(["umount", str(find_layout().cores)], check=True)
 
 
 class FileSizes(Disk):

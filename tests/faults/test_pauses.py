@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded.jars import layout, recall
+from neardup_solr.embedded.layout import find_layout, recall
 from neardup_solr.solr import session
 from tests.faults.place import Place, Places
 from tests.faults.tiers import sized
@@ -22,7 +22,7 @@ SECONDS = sized(usual=2, full=30)
 
 def stop_and_continue(here: Place) -> None:
     """Stop Solr in the middle of the work, for some seconds."""
-    state = recall(layout())
+    state = recall(find_layout())
     assert here.history.wait_for(DOCUMENTS // 3, 60)
     os.kill(state.pid, signal.SIGSTOP)
     time.sleep(SECONDS)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.embedded.jars import layout, recall
+from neardup_solr.embedded.layout import find_layout, recall
 from tests.command import NEARDUP
 from tests.faults.history import checkpointed
 from tests.faults.killer import Command
@@ -75,7 +75,7 @@ def test_two_signals_stop_at_once(jobs: Places, row: Any) -> None:
 def test_a_signal_while_solr_hangs(jobs: Places, row: Any) -> None:
     """A Solr that gives no answer does not keep a run that is to stop."""
     here = jobs.make(DOCUMENTS, interval=INTERVAL)
-    state = recall(layout())
+    state = recall(find_layout())
     running = here.run()
     try:
         assert here.history.wait_for(DOCUMENTS // 3, 60), running.said()

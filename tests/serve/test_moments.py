@@ -14,7 +14,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded.jars import layout, recall
+from neardup_solr.embedded.layout import find_layout, recall
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
@@ -184,7 +184,7 @@ def test_another_collection_by_the_same_name(home: Path, tmp_path: Path) -> None
 def test_a_silent_solr(home: Path, served: Served, full: Collection) -> None:
     """Readiness tells within two seconds, requests are answered, and it goes on by itself."""
     settle(served, full)
-    solr = psutil.Process(recall(layout()).pid)
+    solr = psutil.Process(recall(find_layout()).pid)
     solr.suspend()
     try:
         began = time.monotonic()

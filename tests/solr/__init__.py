@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from neardup_solr.embedded.jars import layout
+from neardup_solr.embedded.layout import find_layout
 from neardup_solr.solr.admin import version_numbers
 from neardup_solr.verbs.solr_versions import TESTED
 
-VERSION = version_numbers(layout().version)
+VERSION = version_numbers(find_layout().version)
 takes_json_updates = pytest.mark.skipif(
     (9, 0) <= VERSION < (9, 7),
     reason='takes {"set": 1} in JSON for a child, as our schema has a field "*" (docs/versions.md)',

@@ -9,7 +9,7 @@ from typing import Any
 
 import requests
 
-from neardup_solr.embedded.jars import SOLR_VERSION, Layout, layout
+from neardup_solr.embedded.layout import SOLR_VERSION, Layout, find_layout
 from tests.solr import nodes as cloud
 
 
@@ -22,7 +22,7 @@ def with_jars(home: Path, folder: Path) -> Path:
 
 def in_folder(home: Path) -> Layout:
     """The places below a home of the version of Solr in use."""
-    version = layout().version
+    version = find_layout().version
     is_below = version not in (SOLR_VERSION, home.name)
     return Layout(home=home / version if is_below else home, version=version)
 

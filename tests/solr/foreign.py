@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from neardup_solr import embedded
-from neardup_solr.embedded.jars import layout
+from neardup_solr.embedded.layout import find_layout
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.responses import answer
@@ -78,7 +78,7 @@ def collection(
 ) -> Iterator[Collection]:  # fmt: skip
     """A fresh core of the embedded Solr with that schema and configuration."""
     name = name or f"foreign_{uuid.uuid4().hex[:12]}"
-    configset = layout().solr_home / "configsets" / name
+    configset = find_layout().solr_home / "configsets" / name
     url = embedded.start().url
     (configset / "conf").mkdir(parents=True)
     (configset / "conf" / "solrconfig.xml").write_text(

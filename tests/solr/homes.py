@@ -15,22 +15,22 @@ import pytest
 
 from neardup_solr import embedded
 from neardup_solr.embedded import jars, process
-from neardup_solr.embedded.jars import Layout, ServerState, layout, remember
+from neardup_solr.embedded.layout import Layout, ServerState, find_layout, remember
 from tests import ROOT
 
 
 @contextmanager
 def settled(folder: Path) -> Iterator[Layout]:
     """Use a home below the folder, with an awkward name, ports of its own and the jars already."""
-    user_jars = layout().jars
-    jars.install(user_jars, jars.read_lock(layout().version), tell=print)
+    user_jars = find_layout().jars
+    jars.install(user_jars, jars.read_lock(find_layout().version), tell=print)
     with pytest.MonkeyPatch.context() as patch:
         # Of the jars of Solr 10, Jetty 12 finds none in a folder that is not ASCII.
-        is_10 = layout().version.startswith("10.")
+        is_10 = find_layout().version.startswith("10.")
         patch.setenv("NEARDUP_HOME", str(folder / f"zu Hause{'' if is_10 else ' – 家'}"))
         patch.delenv("NEARDUP_SOLR_HEAP", raising=False)
         use_private_ports(patch)
-        place = layout()
+        place = find_layout()
         shutil.copytree(user_jars, place.jars, copy_function=_link)
         place.server.mkdir(mode=0o700, parents=True)
         remember(place, ServerState(port=0))  # as if started before, without a password

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from neardup_solr import embedded
-from neardup_solr.embedded import READY_WITHIN, Server, Tell, jars, process
-from neardup_solr.embedded.jars import Layout, recall, remember
+from neardup_solr.embedded import READY_WITHIN, Server, Tell, jars, layout, process
+from neardup_solr.embedded.layout import Layout, recall, remember
 from neardup_solr.embedded.process import HOST, ask
 from neardup_solr.errors import ServerError
 from neardup_solr.files import solr_config
@@ -79,7 +79,7 @@ def _launch(
     embedded.prepare(node)
     shutil.copyfile(SETTINGS / "zoo.cfg", node.solr_home / "zoo.cfg")
     settings = (SETTINGS / "solr.xml").read_text("utf-8")
-    known = re.sub(jars.RELEASES[node.version], "", settings, flags=re.DOTALL)
+    known = re.sub(layout.RELEASES[node.version], "", settings, flags=re.DOTALL)
     (node.solr_home / "solr.xml").write_text(known, "utf-8")
     assert process.is_soon_free(port)
     java = process.find_java(node.version)

@@ -21,13 +21,7 @@ from neardup_solr import embedded
 from neardup_solr.arguments import read_words
 from neardup_solr.embedded import jars as fetching
 from neardup_solr.embedded import process
-from neardup_solr.embedded.jars import (
-    Layout,
-    ServerState,
-    layout,
-    recall,
-    remember,
-)
+from neardup_solr.embedded.layout import Layout, ServerState, find_layout, recall, remember
 from neardup_solr.errors import ServerError
 from tests.command import neardup
 from tests.solr.homes import make_core, settled
@@ -74,7 +68,7 @@ def test_a_start_is_needed_once(found: embedded.Server, heard: list[str]) -> Non
 
 def test_its_home_is_private_and_its_state_plain_json(found: embedded.Server) -> None:
     """Nobody else reads the texts; other programs can read where the server is."""
-    place = layout()
+    place = find_layout()
     assert found.home == place.home
     assert place.server.stat().st_mode & 0o077 == 0
     state = json.loads(place.state.read_text())
@@ -106,14 +100,14 @@ def test_a_core_can_be_made_from_the_configset(found: embedded.Server) -> None:
     make_core(found, "one")
     assert embedded.cores(found) == {"one": 0}
     assert neardup("solr", "status").stdout.endswith("\ncores   one (0 documents)\n")
-    assert (layout().cores / "one" / "core.properties").is_file()
+    assert (find_layout().cores / "one" / "core.properties").is_file()
 
 
 def test_the_users_own_solr_settings_do_not_leak_in(found: embedded.Server) -> None:
     """A ZK_HOST or SOLR_HOME meant for production has no effect, nor has an ASCII locale."""
     said = process.ask(found.port, "/solr/admin/info/system?wt=json", 60)
     assert said is not None
-    assert (said["mode"], said["solr_home"]) == ("std", str(layout().solr_home))
+    assert (said["mode"], said["solr_home"]) == ("std", str(find_layout().solr_home))
 
 
 def test_the_heap_is_settable(found: embedded.Server) -> None:
@@ -145,7 +139,7 @@ def test_loading_cores_may_take_as_long_as_it_takes(
 ) -> None:
     """Once Solr answers no time-out counts: one line says what it does, and it is waited for."""
     monkeypatch.setattr(process, "LOADING_SAID_AFTER", 0)
-    place = layout()
+    place = find_layout()
     unloaded = place.cores / "more" / "core.properties"  # a core that Solr has not loaded yet
     unloaded.parent.mkdir()
     unloaded.touch()
@@ -216,7 +210,9 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
 
 def test_jars_are_fetched_by_one_of_several_at_the_same_time(tmp_path: Path) -> None:
     """The others wait for it: homes may share the folder of jars."""
-    served = (jar for jar in fetching.read_lock(layout().version) if jar.group != fetching.BUILT)
+    served = (
+        jar for jar in fetching.read_lock(find_layout().version) if jar.group != fetching.BUILT
+    )
     smallest = min(served, key=lambda jar: jar.size)
     heard: list[str] = []
     with ThreadPoolExecutor(3) as pool:

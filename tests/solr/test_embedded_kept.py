@@ -14,7 +14,7 @@ import requests
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.embedded import jars, process
-from neardup_solr.embedded.jars import Layout, recall
+from neardup_solr.embedded.layout import Layout, recall
 from neardup_solr.errors import ServerError
 from neardup_solr.progress import until
 from tests.command import neardup

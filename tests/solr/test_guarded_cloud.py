@@ -12,7 +12,7 @@ import requests
 from kazoo.client import KazooClient
 
 import neardup_solr as nd
-from neardup_solr.embedded.jars import security_rules
+from neardup_solr.embedded.password import security_rules
 from neardup_solr.progress import until
 from tests.solr.cloud import nodes, with_jars
 from tests.solr.nodes import ZOOKEEPER

@@ -15,8 +15,8 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded import Server, jars, process
-from neardup_solr.embedded.jars import Layout
+from neardup_solr.embedded import Server, password, process
+from neardup_solr.embedded.layout import Layout
 from neardup_solr.files import solr_config
 from neardup_solr.progress import until
 from neardup_solr.testing import fresh_core, private_home
@@ -136,7 +136,7 @@ def addresses(
         with pytest.MonkeyPatch.context() as patch:
             added = ("</Configure>", f"{connectors}</Configure>")
             configure(patch, folder, added, lambda _: ask(ports["needed"], certified), {})
-            patch.setattr(jars, "write_security", write_rules)
+            patch.setattr(password, "write_security", write_rules)
             embedded.start()
         yield {name: f"https://127.0.0.1:{port}/solr" for name, port in ports.items()}
         embedded.stop(timeout=0)

@@ -14,8 +14,8 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded import jars, process
-from neardup_solr.embedded.jars import CHOSEN, Layout
+from neardup_solr.embedded import password, process
+from neardup_solr.embedded.layout import CHOSEN, Layout
 from neardup_solr.testing import fresh_core, private_home
 from tests.command import neardup
 
@@ -57,7 +57,7 @@ def solr(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[nd.Co
         held.enter_context(private_home(tmp_path_factory.mktemp("jwt")))
         patch.setenv("NEARDUP_SOLR_TOKEN", token(3_600))
         header = {"Authorization": f"Bearer {token(3_600)}"}
-        patch.setattr(jars, "write_security", write_rules)
+        patch.setattr(password, "write_security", write_rules)
         patch.setattr(process, "auth_header", lambda place: header)
         started = embedded.start()
         with fresh_core(started.url) as core:

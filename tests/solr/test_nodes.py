@@ -13,7 +13,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded.jars import Layout, recall
+from neardup_solr.embedded.layout import Layout, recall
 from neardup_solr.solr.responses import answer
 from tests.solr import nodes as cloud
 from tests.solr.cloud import empty, in_folder, nodes, with_jars

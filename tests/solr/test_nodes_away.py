@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded.jars import Layout
+from neardup_solr.embedded.layout import Layout
 from neardup_solr.solr.responses import answer
 from tests.command import NEARDUP
 from tests.solr import nodes as cloud

@@ -9,7 +9,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded.jars import Layout
+from neardup_solr.embedded.layout import Layout
 from tests.faults.killer import kill_solr
 from tests.solr.foreign import SLOW, SLOW_TEXT, collection
 from tests.solr.homes import settled

@@ -10,7 +10,8 @@ import pytest
 import requests
 
 from neardup_solr import embedded
-from neardup_solr.embedded.jars import choose_password, layout
+from neardup_solr.embedded.layout import find_layout
+from neardup_solr.embedded.password import choose_password
 from neardup_solr.testing import private_home
 from tests import ROOT
 from tests.command import neardup
@@ -49,7 +50,7 @@ def guarded(
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """The address of a Solr that knows these roles, and its administrator."""
     with private_home(tmp_path_factory.mktemp("guarded")):
-        choose_password(layout())
+        choose_password(find_layout())
         server = embedded.start()
         own = embedded.credentials(server)
         assert own is not None

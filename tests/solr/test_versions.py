@@ -13,7 +13,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.embedded import jars
-from neardup_solr.embedded.jars import CHOSEN, SOLR_VERSION, Layout, layout
+from neardup_solr.embedded.layout import CHOSEN, SOLR_VERSION, Layout, find_layout
 from neardup_solr.testing import private_home
 from tests import ROOT, versions
 from tests.faults.scripted import Answer
@@ -43,10 +43,10 @@ def test_a_collection_survives_an_upgrade(
         nd.index(LISTINGS, core)
         before = nd.duplicates(core).pairs
         guide(0, core.base)
-        written = layout().cores / "shop"
+        written = find_layout().cores / "shop"
     monkeypatch.setenv(CHOSEN, newer)
     with private_home(new):
-        shutil.copytree(written, layout().cores / "shop")
+        shutil.copytree(written, find_layout().cores / "shop")
         core = nd.connect(embedded.start().url, collection="shop")
         guide(1, core.base)
         found = nd.duplicates(core)
@@ -77,7 +77,7 @@ def test_a_cloud_of_two_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ]
     for place in places:
         monkeypatch.setenv(CHOSEN, place.version)
-        there = layout().jars
+        there = find_layout().jars
         jars.install(there, jars.read_lock(place.version), tell=print)
         place.jars.parent.mkdir()
         place.jars.symlink_to(there)

@@ -16,7 +16,7 @@ import pysolr
 import requests
 
 from neardup_solr import embedded
-from neardup_solr.embedded.jars import layout
+from neardup_solr.embedded.layout import find_layout
 from neardup_solr.files import solr_config
 from neardup_solr.solr import own_schema, schema
 from neardup_solr.solr.collection import Collection, open_collection
@@ -110,7 +110,7 @@ def collection(
     its params.json.
     """
     url, name = embedded.start().url, f"theirs_{uuid.uuid4().hex[:12]}"
-    folder = layout().solr_home / "configsets" / name
+    folder = find_layout().solr_home / "configsets" / name
     (folder / "conf").mkdir(parents=True)
     for file, content in configset(processors, fields, parameters).items():
         (folder / "conf" / file).write_text(content)

@@ -13,7 +13,7 @@ from neardup_solr.cli.typed import Typed
 from neardup_solr.log import unblocked
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.annotate import AnnotateSummary
+    from neardup_solr.verbs.annotate.summary import AnnotateSummary
 
 
 @unblocked()

@@ -36,7 +36,7 @@ def start(typed: Typed, *, port: int | None = None) -> int:
 
 def _user(password: Path) -> str:
     """The user that an embedded Solr asks for, and where the password is."""
-    from neardup_solr.embedded.jars import USER
+    from neardup_solr.embedded.password import USER
 
     return f"{USER}, with the password in {password}"
 
@@ -91,9 +91,9 @@ def logs(typed: Typed) -> int:
 def reset(typed: Typed, *, yes: bool = False) -> int:
     """Stop Solr, and delete everything indexed in it."""
     from neardup_solr import embedded
-    from neardup_solr.embedded.jars import layout
+    from neardup_solr.embedded.layout import find_layout
 
-    folder = layout().cores
+    folder = find_layout().cores
     if not yes:
         show.confirm(
             f"Delete everything indexed in {folder}?",

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded.jars import RELEASES, Jar, class_path, install, read_lock
+from neardup_solr.embedded.jars import Jar, class_path, install, read_lock
+from neardup_solr.embedded.layout import RELEASES
 from neardup_solr.errors import ServerError
 
 STUBBED = {"10.0.0": "solr-solrj-streaming"}  # which is that of another version, with a stub

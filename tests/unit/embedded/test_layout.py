@@ -16,13 +16,7 @@ from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 
 from neardup_solr.embedded import server_lock
-from neardup_solr.embedded.jars import (
-    Layout,
-    ServerState,
-    layout,
-    recall,
-    remember,
-)
+from neardup_solr.embedded.layout import Layout, ServerState, find_layout, recall, remember
 from neardup_solr.embedded.process import is_alive
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.files import solr_config
@@ -42,14 +36,14 @@ def test_the_home_can_be_moved_by_the_environment(
     """NEARDUP_HOME decides; a link to it is the same home."""
     (tmp_path / "link").symlink_to(tmp_path)
     monkeypatch.setenv("NEARDUP_HOME", str(tmp_path / "link"))
-    assert layout().home == tmp_path.resolve()
+    assert find_layout().home == tmp_path.resolve()
 
 
 def test_without_it_the_home_is_the_users_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is written beside the program or into the current folder."""
     monkeypatch.delenv("NEARDUP_HOME", raising=False)
-    assert layout().home.name == "neardup-solr"
-    assert layout().home.is_absolute()
+    assert find_layout().home.name == "neardup-solr"
+    assert find_layout().home.is_absolute()
 
 
 @pytest.mark.parametrize(
@@ -73,7 +67,7 @@ def test_the_users_data_folder_is_that_of_the_system(
     monkeypatch.setattr(platformdirs, "PlatformDirs", system)
     monkeypatch.setattr(windows, "get_win_folder", windows.get_win_folder_from_env_vars)
     monkeypatch.setenv(variable, str(tmp_path))
-    assert layout().home == tmp_path / below
+    assert find_layout().home == tmp_path / below
 
 
 def test_a_home_that_java_cannot_have_on_its_class_path_is_refused(
@@ -82,7 +76,7 @@ def test_a_home_that_java_cannot_have_on_its_class_path_is_refused(
     """The separator of the class path cannot be part of a name."""
     monkeypatch.setenv("NEARDUP_HOME", str(tmp_path / f"a{os.pathsep}b"))
     with pytest.raises(ServerError, match="NEARDUP_HOME"):
-        layout()
+        find_layout()
 
 
 def test_each_version_has_folders_of_its_own(
@@ -91,13 +85,16 @@ def test_each_version_has_folders_of_its_own(
     """By the variable; the first one keeps its old place."""
     monkeypatch.setenv("NEARDUP_HOME", str(tmp_path))
     monkeypatch.delenv("NEARDUP_SOLR_VERSION", raising=False)
-    assert (layout().server, layout().jars) == (tmp_path / "server", tmp_path / "solr-9.10.1/jars")
+    assert (find_layout().server, find_layout().jars) == (
+        tmp_path / "server",
+        tmp_path / "solr-9.10.1/jars",
+    )
     monkeypatch.setenv("NEARDUP_SOLR_VERSION", "9.4.1")
-    assert layout().server == tmp_path / "9.4.1" / "server"
-    assert layout().jars == tmp_path / "solr-9.4.1" / "jars"
+    assert find_layout().server == tmp_path / "9.4.1" / "server"
+    assert find_layout().jars == tmp_path / "solr-9.4.1" / "jars"
     monkeypatch.setenv("NEARDUP_SOLR_VERSION", "7.7.3")
     with pytest.raises(ArgumentError, match=r"SOLR_VERSION cannot be '7.7.3'; set it to one of"):
-        layout()
+        find_layout()
 
 
 def test_a_missing_extra_is_named(place: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +155,7 @@ def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
     place = Layout(home=tmp_path)
     program = (
         "import os, pathlib, signal, sys\n"
-        "from neardup_solr.embedded.jars import Layout\n"
+        "from neardup_solr.embedded.layout import Layout\n"
         "from neardup_solr.embedded import server_lock\n"
         "with server_lock(Layout(home=pathlib.Path(sys.argv[1])), print):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

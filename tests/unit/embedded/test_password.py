@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded.jars import (
-    Layout,
+from neardup_solr.embedded.layout import Layout
+from neardup_solr.embedded.password import (
     auth_header,
     choose_password,
     hash_password,
