@@ -11,7 +11,6 @@ asked about in several orders. Results go to thirty.md and thirty.json.
 from __future__ import annotations
 
 import argparse
-import inspect
 import logging
 import random
 import tempfile
@@ -27,8 +26,9 @@ from lib.kinds import Table, compute_figures, read_tables
 
 import neardup_solr as nd
 from neardup_solr.answers.answer_file import AnswerFile
-from neardup_solr.sources.choice import fill_in
-from neardup_solr.verbs import review as reviews
+from neardup_solr.verbs.review import open_session
+from neardup_solr.verbs.review.request import ReviewRequest
+from neardup_solr.verbs.review.session import EACH, ReviewSession
 
 ANSWERS = 30
 SHUFFLED = ("people", "restaurants:one", "fake_1000:one", "restaurants:two")
@@ -63,7 +63,7 @@ def compute_f1(table: Table, pairs: Iterable[Any]) -> float:
     return compute_figures(table, ((str(pair.id), str(pair.other_id)) for pair in pairs))["f1"]
 
 
-def answer_questions(table: Table, review: reviews.Review) -> tuple[int, int]:
+def answer_questions(table: Table, review: ReviewSession) -> tuple[int, int]:
     """Answer the questions of a page, and count the answers, and those that are "same".
 
     The page learns after each fifth answer, while the next one is given.
@@ -75,7 +75,7 @@ def answer_questions(table: Table, review: reviews.Review) -> tuple[int, int]:
     while number is not None and len(questions.judged) < ANSWERS:
         is_same = judge(table, review.result.pairs[number])
         same += is_same
-        if len(questions.judged) >= learnt + reviews.EACH:
+        if len(questions.judged) >= learnt + EACH:
             judged, learnt = questions.are_same(), len(questions.judged)
         review._answer([number], "same" if is_same else "different")
         number = questions.next("reader/tab", 0.0)
@@ -91,16 +91,10 @@ def measure(table: Table, folder: Path) -> dict[str, Any]:
                        for at, rows in enumerate(table.sides))  # fmt: skip
     fields = PEOPLE if table.family == "people" and "born" in table.sides[0][0] else None
     of_source: dict[str, Any] = {"against": others[0]} if others else {}
-    defaults = {
-        name: each.default for name, each in inspect.signature(nd.review).parameters.items()
-    }
     path = folder / "answers.jsonl"
-    named = {"source": source, "answers": path, "who": "truth", "fields": fields, **of_source}
-    arguments = {**defaults, **named}
-    arguments |= fill_in(arguments)
-    reach = reviews.REACH if arguments["fields"] is None else reviews.REACH_BY_FIELDS
+    request = ReviewRequest(source, answers=path, who="truth", fields=fields, **of_source)
     file = AnswerFile(path)
-    review = reviews._open_review({**arguments, "reach": reach}, file)
+    review = open_session(request.choose_columns(), file)
     before = [pair for pair in review.result.pairs if pair.similarity >= review.threshold]
     count, same = answer_questions(table, review)
     file.close()

@@ -17,7 +17,7 @@ _MODULES = {
     "verbs.annotate.summary": "AnnotateSummary StripSummary",
     "verbs.retry": "RetrySummary",
     "verbs.duplicates.read": "Compared",
-    "verbs.tune": "Training",
+    "verbs.tune.training": "Training",
     "verbs.doctor": "Diagnosis",
     "verbs.explain.explanation": "Explanation",
     "verbs.gate.decisions": "Decisions",
@@ -25,7 +25,7 @@ _MODULES = {
     "verbs.init": "Preparation",
     "verbs.lint": "Lint",
     "verbs.mark": "Marks",
-    "verbs.review": "Reviewed",
+    "verbs.review.session": "Reviewed",
     "verbs.signatures": "SignaturesSummary",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}

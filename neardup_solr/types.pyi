@@ -24,9 +24,9 @@ from neardup_solr.verbs.init import Preparation as Preparation
 from neardup_solr.verbs.lint import Lint as Lint
 from neardup_solr.verbs.mark import Marks as Marks
 from neardup_solr.verbs.retry import RetrySummary as RetrySummary
-from neardup_solr.verbs.review import Reviewed as Reviewed
+from neardup_solr.verbs.review.session import Reviewed as Reviewed
 from neardup_solr.verbs.signatures import SignaturesSummary as SignaturesSummary
-from neardup_solr.verbs.tune import Training as Training
+from neardup_solr.verbs.tune.training import Training as Training
 
 __all__: list[str]
 _PLACES: dict[str, str]

@@ -12,7 +12,7 @@ from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import counted
 from neardup_solr.measures import Limits, measure_named
-from neardup_solr.measures.equality import Equality, parse_equality
+from neardup_solr.measures.equality import parse_equality
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import OnProgress, Progress, ignore, thread_pool
 from neardup_solr.records import Document, Hit, Pair, natural
@@ -24,11 +24,21 @@ from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.schema import CHANGED
 from neardup_solr.solr.unsigned import describe_unsigned
-from neardup_solr.verbs import batch, search
+from neardup_solr.verbs import batch
+from neardup_solr.verbs.collection_measure import measure_by
+from neardup_solr.verbs.criteria import (
+    SIGNED,
+    Criteria,
+    find_hits,
+    make_finder,
+    only_terms,
+    searchable,
+)
+from neardup_solr.verbs.pair_rules import keep_equal, obey_answers
+from neardup_solr.verbs.search import pair_with
 
 THREADS = 4  # mostly waiting for Solr
 PAGE = 50  # documents of a query
-TEXTS = 1_000  # that are read at once
 
 Near = tuple[list[Pair], bool]  # a document's pairs; whether it has as many candidates as allowed
 
@@ -100,9 +110,9 @@ class ReportRequest:
     on_progress: OnProgress | None = None
 
     @property
-    def criteria(self) -> search.Criteria:
+    def criteria(self) -> Criteria:
         """How near-duplicates are searched for. Raises ArgumentError if a value is not possible."""
-        return search.Criteria(
+        return Criteria(
             by=self.by,
             candidates=self.candidates,
             fq=listed(self.fq),
@@ -166,13 +176,11 @@ def make_report(request: ReportRequest) -> Report:
     request.check()
     collection, criteria = request.collection, request.criteria
     with waiting([collection], request.patience):
-        measure = search.measure_by(
-            collection, request.measure, request.model, request.max_distance
-        )
+        measure = measure_by(collection, request.measure, request.model, request.max_distance)
         criteria = replace(criteria, measure=measure)
         answers = None if request.answers is None else read_answers(request.answers)
         on_progress = request.on_progress or ignore
-        settings, criteria = search.searchable(collection, criteria)
+        settings, criteria = searchable(collection, criteria)
         gaps = describe_unsigned(collection)
         state = collection.state()
         ids = _choose_ids(request)
@@ -191,11 +199,9 @@ def make_report(request: ReportRequest) -> Report:
         if state is not None and collection.state() != state:
             gaps.append(CHANGED)
         if criteria.equality:
-            pairs = _keep_equal(collection, pairs, criteria.equality)
+            pairs = keep_equal(collection, pairs, criteria.equality)
         answered = None
         if answers is not None:
-            from neardup_solr.verbs.answer import obey_answers
-
             pairs, answered = obey_answers(
                 collection, answers, pairs, work.finder.comparer, criteria.fq, {*ids},
                 later_only=request.later_only,
@@ -204,16 +210,6 @@ def make_report(request: ReportRequest) -> Report:
             pairs=once(pairs), documents=done, cut=cut, gaps=tuple(gaps), answered=answered,
             candidates=request.candidates, enough=work.finder.widest,
         )  # fmt: skip
-
-
-def _keep_equal(collection: Collection, pairs: Sequence[Pair], equality: Equality) -> list[Pair]:
-    """Keep the pairs whose texts have in common what has to be equal."""
-    ids = sorted({id for pair in pairs for id in (pair.id, pair.other_id)})
-    keys = dict[str, object]()
-    for at in range(0, len(ids), TEXTS):
-        texts = collection.texts(ids[at : at + TEXTS])
-        keys |= {id: equality.key(text) for id, text in texts.items()}
-    return [pair for pair in pairs if keys.get(pair.id) == keys.get(pair.other_id)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +221,7 @@ class _Neighbours:
     """
 
     finder: Finder
-    criteria: search.Criteria
+    criteria: Criteria
     is_together: bool
     later_only: bool
 
@@ -237,7 +233,7 @@ class _Neighbours:
         candidates = batch.collect_candidates(signed, hits, forms, self.finder.comparer)
         pairs: list[list[Pair]] = [[] for _ in hits]
         for row, near in batch.compare_candidates(forms, candidates, self.finder.comparer):
-            pairs[row].append(search.pair_with(signed.documents[row].id, near.match))
+            pairs[row].append(pair_with(signed.documents[row].id, near.match))
         most = self.criteria.candidates
         return [(near, len(best) == most) for near, best in zip(pairs, hits, strict=True)]
 
@@ -262,13 +258,13 @@ class _Neighbours:
     def _find_singly(self, signed: batch.SignedBatch) -> list[list[Hit]]:
         """Find candidates by a search for each document, and read what may be near at once."""
         comparer = self.finder.comparer
-        settings = search.only_terms(comparer.settings, self.criteria)
-        is_signed = self.criteria.by in search.SIGNED
+        settings = only_terms(comparer.settings, self.criteria)
+        is_signed = self.criteria.by in SIGNED
         hits = []
         for document in signed.documents:
             entry = make_entry(document, settings, is_signed=is_signed)
             wanted = partial(self._is_wanted, document.id)
-            hits.append(search.find_hits(self.finder, entry, self.criteria, wanted))
+            hits.append(find_hits(self.finder, entry, self.criteria, wanted))
         near = {
             hit.id
             for each, words in zip(hits, signed.words.tolist(), strict=True)
@@ -284,12 +280,12 @@ class _Neighbours:
 
 
 def make_work(
-    collection: Collection, settings: Settings, criteria: search.Criteria, *, later_only: bool
+    collection: Collection, settings: Settings, criteria: Criteria, *, later_only: bool
 ) -> _Neighbours:
     """Prepare to find the near-duplicates of documents, by the settings that the collection has."""
     is_together = criteria.by == "bands" and not criteria.same
     fields = measure_named(criteria.measure).stored_fields if is_together else ()
-    finder = search.make_finder(collection, settings, criteria, *fields)
+    finder = make_finder(collection, settings, criteria, *fields)
     finder.is_sure = True
     return _Neighbours(finder, criteria, is_together, later_only)
 

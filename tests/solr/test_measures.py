@@ -15,7 +15,7 @@ from neardup_solr.records import natural, ordered
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs import search
+from neardup_solr.verbs import collection_measure
 
 Rows = dict[tuple[str, str], tuple[int | None, float]]
 
@@ -96,8 +96,8 @@ def test_words_are_counted_once_in_a_report(
         asked.append(solr)
         yield from original(solr)
 
-    original = search.sample_texts
-    monkeypatch.setattr(search, "sample_texts", counting)
+    original = collection_measure.sample_texts
+    monkeypatch.setattr(collection_measure, "sample_texts", counting)
     nd.report(listings, to_id="lantern-010", measure="words")
     assert asked == []
     assert nd.report(listings, to_id="lantern-010", measure="aligned").documents > 5

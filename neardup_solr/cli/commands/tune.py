@@ -21,7 +21,7 @@ from neardup_solr.options import READ
 if TYPE_CHECKING:
     from neardup_solr.arguments import TableOrJson
     from neardup_solr.minhash.plans import Tuning
-    from neardup_solr.verbs.tune import Training
+    from neardup_solr.verbs.tune.training import Training
 
 
 def tune(typed: Typed, *, format: TableOrJson = "table") -> int:

@@ -12,7 +12,7 @@ from neardup_solr.settings import Settings, fit_shingles, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS, TEXT
 from neardup_solr.verbs.annotate.needs import MD5
-from neardup_solr.verbs.search import normal_forms, sample_texts
+from neardup_solr.verbs.collection_measure import normal_forms, sample_texts
 
 
 def choose_settings(

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from neardup_solr.candidates import MOST_OF_ALL
 from neardup_solr.measures import floor, measure_named
 from neardup_solr.measures.sets import CONTAINMENT, WORDS
 from neardup_solr.minhash import make_entry, plans, signature
 from neardup_solr.records import Document
-
-if TYPE_CHECKING:
-    pass
-
 from neardup_solr.verbs.explain.facts import Facts, find_shared_bands
 from neardup_solr.verbs.explain.reasons import describe_parts
 

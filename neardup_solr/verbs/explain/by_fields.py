@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -13,18 +12,23 @@ from neardup_solr.arguments import PairMeasure
 from neardup_solr.memory import Spill
 from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.duplicates import compare, read
-
-if TYPE_CHECKING:
-    pass
-
+from neardup_solr.verbs.duplicates import compare, plan, read
 from neardup_solr.verbs.explain.documents import estimate_shared_words, read_settings, read_stored
 from neardup_solr.verbs.explain.facts import Facts
+from neardup_solr.verbs.explain.request import ExplainRequest
 from neardup_solr.verbs.explain.subject import Subject, make_subject
 
 
-def compare_fields(work: read.Work, ids: Sequence[str]) -> Facts:
-    """Compare all candidates by their fields, and the records of these ids in detail."""
+def compare_by_fields(request: ExplainRequest) -> Facts:
+    """Compare all candidates by their fields, and the two records in detail."""
+    ids = request.ids
+    work = plan(
+        source=request.source, measure=request.measure, fields=request.fields,
+        model=request.model, max_distance=request.max_distance,
+        min_similarity=request.min_similarity, equal=request.equal, id=request.id,
+        text=request.text, settings=request.settings, on_progress=request.on_progress,
+        beside=request.beside,
+    )  # fmt: skip
     source, subjects = work.sides[0], list[Subject]()
     if isinstance(source, Collection):
         subjects = read_stored(source, ids, read_settings(source, None))

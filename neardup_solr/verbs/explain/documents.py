@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup_solr import measures, sources
 from neardup_solr.arguments import MeasureName
@@ -17,11 +17,7 @@ from neardup_solr.solr.unsigned import remedy
 from neardup_solr.sources import Reading
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.numbers import show_word
-from neardup_solr.verbs import search
-
-if TYPE_CHECKING:
-    pass
-
+from neardup_solr.verbs.collection_measure import SAMPLE, SAMPLED
 from neardup_solr.verbs.explain.subject import STORED, Subject, make_subject
 
 
@@ -64,13 +60,13 @@ def read_source(
         nonlocal words, step
         lengths.append(len(document.text))
         is_needed = measure in ("aligned", "records") or (
-            measure == measures.AUTO and lengths[-1] < search.SAMPLED
+            measure == measures.AUTO and lengths[-1] < SAMPLED
         )
-        if is_needed or len(sample) < search.SAMPLE:
-            sample.append(document.text[: search.SAMPLED])
+        if is_needed or len(sample) < SAMPLE:
+            sample.append(document.text[:SAMPLED])
         if measure == measures.AUTO and number % step == 0:
             words.append(len(normalize(document.text).split()))
-            if len(words) == 2 * search.SAMPLE:
+            if len(words) == 2 * SAMPLE:
                 words, step = words[1::2], 2 * step
 
     documents, refused = sources.find(source, ids, reading=reading, on_document=look)

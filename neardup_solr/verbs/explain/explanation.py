@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.reports.html_table import Markup, make_html_table
 from neardup_solr.text.diff import Change
-
-if TYPE_CHECKING:
-    pass
-
 from neardup_solr.verbs.explain.advice import advise
 from neardup_solr.verbs.explain.facts import APART, BEYOND, FOUND, MISSED, Facts
 from neardup_solr.verbs.explain.reasons import give_reasons

@@ -21,7 +21,7 @@ from neardup_solr.minhash import sign, signature
 from neardup_solr.reports.pair import PairTable, Record, Row
 from neardup_solr.settings import WORD_CAP, Settings
 from neardup_solr.text.diff import Change, changes
-from neardup_solr.verbs import search
+from neardup_solr.verbs.criteria import WAYS
 
 if TYPE_CHECKING:
     from neardup_solr.measures.columns import FieldKind
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 from neardup_solr.verbs.explain.subject import Subject
 
 # The ways to search for candidates, the preferred one first.
-SEARCHES = {"bands": search.WAYS["bands"], **search.WAYS}
+SEARCHES = {"bands": WAYS["bands"], **WAYS}
 FOUND, MISSED, BEYOND, APART = "found", "missed", "beyond the limits", "apart"
 
 

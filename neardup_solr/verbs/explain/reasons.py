@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from neardup_solr.errors import counted
 from neardup_solr.measures.equality import SYMBOLS, parse_equality
 from neardup_solr.minhash import plans
 from neardup_solr.settings import WORD_CAP
 from neardup_solr.text.symbols import have_same_symbols
-
-if TYPE_CHECKING:
-    pass
-
 from neardup_solr.verbs.explain.facts import Facts
 
 MOST_WORDS = 5  # shared words that are named

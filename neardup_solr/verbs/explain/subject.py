@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import make_entry, sign, signature
@@ -12,10 +12,6 @@ from neardup_solr.records import NOTHING, Document, Entry
 from neardup_solr.settings import Settings
 from neardup_solr.text.diff import Words, split
 from neardup_solr.text.shingles import shingles
-
-if TYPE_CHECKING:
-    pass
-
 
 # The stored fields of a document, besides its text, and their names in an entry.
 STORED = {

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from neardup_solr.errors import counted
 from neardup_solr.reports.pair import Row
-
-if TYPE_CHECKING:
-    pass
-
 from neardup_solr.verbs.explain.facts import BEYOND, FOUND, MISSED, Facts, Route
 
 

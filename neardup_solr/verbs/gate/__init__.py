@@ -12,7 +12,7 @@ from neardup_solr.measures import measure_named
 from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike, reading_of
-from neardup_solr.verbs import search
+from neardup_solr.verbs.collection_measure import measure_by
 from neardup_solr.verbs.columns_to_keep import ColumnsToKeep
 from neardup_solr.verbs.delivery import Delivery
 from neardup_solr.verbs.gate.answers import make_answers
@@ -81,7 +81,7 @@ def open_gate(request: GateRequest) -> Decisions:
     request.check()
     collection, policy = request.collection, request.policy
     measure = measure_named(
-        search.measure_by(collection, request.measure, request.model, request.max_distance)
+        measure_by(collection, request.measure, request.model, request.max_distance)
     )
     policy = replace(policy, measure=measure)
     answers = None if request.answers is None else read_answers(request.answers)

@@ -15,10 +15,10 @@ from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
-from neardup_solr.verbs.answer import read_hashes, read_within, remove_limits
 from neardup_solr.verbs.batch import Candidate, NearMatch, SignedBatch, compare_candidates
 from neardup_solr.verbs.gate.matcher import Admitted, Matched, counts_for
 from neardup_solr.verbs.gate.policy import TAG_FIELD
+from neardup_solr.verbs.pair_rules import read_hashes, read_within, remove_limits
 
 
 @dataclass(slots=True, kw_only=True)

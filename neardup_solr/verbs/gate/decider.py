@@ -16,8 +16,8 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Cache, Finder, Hits, OtherSettings
 from neardup_solr.solr.names import BANDS, ID
-from neardup_solr.verbs import search
 from neardup_solr.verbs.batch import NearMatch, SignedBatch, sign_batch
+from neardup_solr.verbs.collection_measure import comparer_for
 from neardup_solr.verbs.gate.answers import GateAnswers
 from neardup_solr.verbs.gate.decision import Decision
 from neardup_solr.verbs.gate.matcher import (
@@ -48,7 +48,7 @@ def make_finder(
         settings = _read_settings(collection, index=index)
         settings.require(*needed)
         collection.require_fields([ID, *(settings.fields if index else needed)])
-    comparer = search.comparer_for(collection, settings, policy.measure, policy.limits)
+    comparer = comparer_for(collection, settings, policy.measure, policy.limits)
     return Finder(
         collection=collection,
         comparer=comparer,

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup_solr.arguments import Action
 from neardup_solr.records import Document, Match
-
-if TYPE_CHECKING:
-    pass
 from neardup_solr.verbs.gate.policy import ADMITTED, TAG, TAG_FIELD
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -12,10 +12,6 @@ from neardup_solr.errors import RecordError
 from neardup_solr.files import write_lines
 from neardup_solr.records import Match
 from neardup_solr.reports.row_table import Row, RowTable, check_format, check_output
-
-if TYPE_CHECKING:
-    pass
-
 from neardup_solr.verbs.gate.decision import Decision
 
 COLUMNS = ("id", "action", "other_id", "similarity", "distance", "matches", "reason")

@@ -7,16 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import orjson
 
 from neardup_solr.errors import RecordError
 from neardup_solr.files import PathError, check_place, refuse_failure
-
-if TYPE_CHECKING:
-    pass
-
 from neardup_solr.verbs.gate.decision import Decision
 from neardup_solr.verbs.gate.policy import HOLD, TAG_FIELD
 

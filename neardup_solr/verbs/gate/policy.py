@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from neardup_solr import measures
 from neardup_solr.arguments import Action, require, require_choice
@@ -13,10 +13,6 @@ from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Limits, Measure, floor, measure_named
 from neardup_solr.measures.equality import ANYTHING, Equality
 from neardup_solr.records import Match
-
-if TYPE_CHECKING:
-    pass
-
 
 ACTIONS: tuple[Action, ...] = get_args(Action)
 ALLOW, TAG, HOLD, REJECT = ACTIONS

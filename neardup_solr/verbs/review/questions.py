@@ -1,62 +1,35 @@
-"""The questions of a review: what a page shows of them, their order, and a model of answers."""
+"""The questions of a review: their order, and who is asked which."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.answers import DIFFERENT, JUDGEMENTS, SAME, UNSURE
 from neardup_solr.arguments import Judgement
-from neardup_solr.measures.columns import make_column
-from neardup_solr.measures.frequencies import count_words
-from neardup_solr.measures.logistic import FEWEST, are_telling, can_learn, learn, predict
-from neardup_solr.measures.model import make_default
-from neardup_solr.measures.record_matcher import Features, RecordMatcher
-from neardup_solr.minhash import sign
-from neardup_solr.records import AnyId, Cluster, Duplicate, key_of
-from neardup_solr.reports.html import embed
-from neardup_solr.text import diff
-from neardup_solr.verbs.duplicates import Duplicates
-from neardup_solr.verbs.duplicates.read import THREADS
-from neardup_solr.verbs.duplicates.result import Origin
+from neardup_solr.measures.logistic import FEWEST, are_telling
+from neardup_solr.records import Duplicate
 
-MOST_SHOWN = 20_000  # of a text that are shown
-BEFORE = 200  # characters that are shown before the first difference of longer texts
-MOST_MEMBERS = 12  # of a cluster that is judged at once
-PREVIEW = 160  # characters
-NO_ORIGIN = Origin()
+STEP = 0.01  # within which pairs come at random
+LEASE = 600.0  # seconds for which a pair is a single reader's
+TURNS = 3  # of so many questions, the last is about a pair that is drawn at random
 
 
-def make_question(
-    pair: Duplicate,
-    cluster: Cluster | None,
-    texts: Mapping[AnyId, str],
-    kept: Mapping[AnyId, Mapping[str, Any]],
-    origin: Origin = NO_ORIGIN,
-    threshold: float = 0.5,
-) -> dict[str, Any]:
-    """Make what a page shows of a question: both ids, the table of the pair, and its texts."""
-    keys = key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1])
-    both = [texts.get(key, "") for key in keys]
-    table = replace(origin.table, least=threshold)
-    records = [{**(table.split(text) or {}), **kept.get(key, {})}
-               for text, key in zip(both, keys, strict=True)]  # fmt: skip
-    rows = [*table.list_rows(records, origin.evidence.get(keys, ()), pair.similarity)]
-    if not (table.kinds or all(map(table.split, both))):
-        rows.append(table.compare("Text", *map(diff.split, _shorten(both))))
-    return {
-        "ids": [str(pair.id), str(pair.other_id)],
-        "rows": [[each.values and [*map(embed.pack, each.values)], *embed.describe(each)]
-                 for each in rows],
-        "members": [] if cluster is None else [*_list_members(cluster, texts)],
-    }  # fmt: skip
+class Tally(NamedTuple):
+    """Numbers of judged pairs, and of those that are left."""
+
+    same: int
+    different: int
+    unsure: int
+    left: int
+
+    def __str__(self) -> str:
+        return f"{self.same:,} same, {self.different:,} different, {self.unsure:,} unsure"
 
 
 def advise(tally: Tally, threshold: float, reach: float, unexpected: int = 0) -> str:
@@ -81,43 +54,6 @@ def advise(tally: Tally, threshold: float, reach: float, unexpected: int = 0) ->
     rest = ", which leaves too few others" if most < total else ""
     lesson = f'{most:,} of {total:,} answers are "{word}"{rest}, so nothing was learned'
     return f"{lesson}; to be asked {why.get(word, 'with more details')}, start again with {step}"
-
-
-def _shorten(texts: Sequence[str]) -> list[str]:
-    """Take a part of long texts, which begins before the first difference."""
-    first, second, begin = *texts, 0
-    if max(len(first), len(second)) > MOST_SHOWN:
-        most = range(min(len(first), len(second)))
-        same = bisect_left(most, True, key=lambda at: first[: at + 1] != second[: at + 1])
-        begin = max(0, same - BEFORE)
-    return ["… " * (begin > 0) + text[begin : begin + MOST_SHOWN]
-            + " …" * (len(text) > begin + MOST_SHOWN) for text in texts]  # fmt: skip
-
-
-def _list_members(cluster: Cluster, texts: Mapping[AnyId, str]) -> Iterator[tuple[str, str]]:
-    """List the documents of a cluster that may be judged at once."""
-    if 2 < len(cluster.members) <= MOST_MEMBERS:
-        for member in cluster.members:
-            text = texts.get(key_of(member.id, member.side), "")[: 4 * PREVIEW]
-            yield str(member.id), " ".join(text.split())[:PREVIEW]
-
-
-STEP = 0.01  # within which pairs come at random
-LEASE = 600.0  # seconds for which a pair is a single reader's
-TURNS = 3  # of so many questions, the last is about a pair that is drawn at random
-MOST_CHARACTERS = 50_000_000  # of all pairs, which the model's measures compare in ten seconds
-
-
-class Tally(NamedTuple):
-    """Numbers of judged pairs, and of those that are left."""
-
-    same: int
-    different: int
-    unsure: int
-    left: int
-
-    def __str__(self) -> str:
-        return f"{self.same:,} same, {self.different:,} different, {self.unsure:,} unsure"
 
 
 class Questions:
@@ -249,60 +185,3 @@ def order_questions(similarities: NDArray[np.float64], threshold: float) -> list
     by_chance = np.random.default_rng(1).random(len(distances))
     order: list[int] = np.lexsort((by_chance, distances)).tolist()
     return order
-
-
-class Learner:
-    """A model of the answers about the pairs of a result, which tells what is in doubt.
-
-    `features` are None if to compare the pairs by all measures would take long.
-    """
-
-    def __init__(self, result: Duplicates) -> None:
-        weights = result.weights
-        self.kinds = {} if weights is None else dict(zip(weights.names, weights.kinds, strict=True))
-        self.as_wholes = weights is not None and weights.as_wholes
-        self.size = len(result.pairs)
-        self.features = self._compare(result)
-        self.measure = result.measure
-
-    def _compare(self, result: Duplicates) -> Features | None:
-        """Compare the pairs by all measures, and by the fields of the result."""
-        rows: dict[AnyId, int] = {}
-        ends = [key_of(id, side) for pair in result.pairs for side, id in pair.ends]
-        pairs = np.array([rows.setdefault(key, len(rows)) for key in ends], np.uint32)
-        texts = [result.texts.get(key, "") for key in rows]
-        normalization = result.settings.normalization
-        forms = sign.normal_forms(texts, normalization, threads=THREADS)
-        sizes = np.array([len(form) for form in forms])
-        if result.measure == "estimate" or sizes[pairs].sum() > MOST_CHARACTERS:
-            return None
-        matcher = RecordMatcher(
-            columns=[make_column(name, kind, [result.kept.get(key, {}).get(name) for key in rows])
-                     for name, kind in self.kinds.items()],
-            forms=forms,
-            frequencies=result.frequencies or count_words(forms, normalization),
-            settings=result.settings,
-            threads=THREADS,
-            weights=result.weights,
-        )  # fmt: skip
-        return matcher.compare(pairs.reshape(-1, 2), result.measure)
-
-    def predict(self, are_same: Mapping[int, bool]) -> NDArray[np.float64] | None:
-        """Compute the probability of each pair to be the same, None if answers are too few.
-
-        `are_same` are the answers, by the number of the pair. A pair that is not alike at all has
-        the probability 0.
-        """
-        if self.features is None:
-            return None
-        rows, values = self.features
-        judged = np.intersect1d(rows, np.fromiter(are_same, np.intp, len(are_same)))
-        answers = np.array([are_same[number] for number in judged.tolist()], dtype=np.bool_)
-        guesses = predict(values, make_default(self.measure, self.kinds).weights)
-        answered = np.searchsorted(rows, judged)
-        if not can_learn(guesses[answered], answers):
-            return None
-        fit = learn(values, guesses, answered, answers, as_wholes=self.as_wholes)
-        probabilities = np.zeros(self.size)
-        probabilities[rows] = predict(values, fit.weights)
-        return probabilities

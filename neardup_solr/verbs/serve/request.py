@@ -17,8 +17,8 @@ from neardup_solr.measures.equality import parse_equality
 from neardup_solr.progress import LOG
 from neardup_solr.solr.address import is_loopback
 from neardup_solr.solr.collection import Collection
+from neardup_solr.verbs.collection_measure import measure_by
 from neardup_solr.verbs.gate.policy import Policy
-from neardup_solr.verbs.search import measure_by
 from neardup_solr.verbs.serve.filters import parse_named
 
 

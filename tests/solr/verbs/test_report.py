@@ -14,7 +14,7 @@ from neardup_solr.records import Pair
 from neardup_solr.solr import finder
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs import report
-from neardup_solr.verbs.search import Criteria, searchable
+from neardup_solr.verbs.criteria import Criteria, searchable
 from tests.conftest import Cores
 from tests.solr.families import families
 

@@ -26,15 +26,9 @@ from neardup_solr.answers.format import read_answers
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.records import Duplicate
 from neardup_solr.verbs.duplicates import find_duplicates, plan
-from neardup_solr.verbs.review import REACH_BY_FIELDS
-from neardup_solr.verbs.review.questions import (
-    LEASE,
-    Questions,
-    Tally,
-    advise,
-    make_question,
-    order_questions,
-)
+from neardup_solr.verbs.review.question import make_question
+from neardup_solr.verbs.review.questions import LEASE, Questions, Tally, advise, order_questions
+from neardup_solr.verbs.review.request import REACH_BY_FIELDS
 from tests.reviews import NEAR, reviewing
 
 

@@ -21,7 +21,8 @@ from neardup_solr.minhash import plans
 from neardup_solr.minhash.plans import Demand
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.tune import draw_sample, tune
+from neardup_solr.verbs.tune import tune
+from neardup_solr.verbs.tune.sample import draw_sample
 from tests import ROOT
 
 LISTINGS, PAIRS = demo.listings(), demo.pairs()

@@ -1,0 +1,63 @@
+"""The request of `explain`: its arguments, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from neardup_solr.arguments import Id, MeasureName, OneOrMore, require
+from neardup_solr.measures import Limits
+from neardup_solr.measures.equality import Equality, parse_equality
+from neardup_solr.progress import OnProgress
+from neardup_solr.settings import Settings
+from neardup_solr.solr.collection import Collection
+from neardup_solr.sources import SourceLike
+from neardup_solr.sources.choice import fill_in
+
+
+@dataclass(frozen=True)
+class ExplainRequest:
+    """The arguments of `explain`. The columns `beside` the compared ones may tell copies apart."""
+
+    source: Collection | SourceLike
+    one: Id
+    other: Id
+    _: KW_ONLY
+    measure: MeasureName = "auto"
+    fields: OneOrMore | Mapping[str, str] | None = None
+    model: str | Path | None = None
+    max_distance: int | None = None
+    min_similarity: float | None = None
+    equal: OneOrMore = ()
+    id: str | None = None
+    text: OneOrMore = "text"
+    settings: Settings | Mapping[str, Any] | None = None
+    on_progress: OnProgress | None = None
+    beside: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        """The ids of the two documents, as texts."""
+        return str(self.one), str(self.other)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits that are named."""
+        return Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
+
+    @property
+    def equality(self) -> Equality:
+        """What has to be equal in both texts."""
+        return parse_equality(self.equal)
+
+    def check(self) -> None:
+        """Refuse a document and itself. Raises ArgumentError."""
+        first, second = self.ids
+        step = "give the ids of two different documents"
+        require(first != second, f"both ids are {first!r}", step)
+
+    def choose_columns(self) -> ExplainRequest:
+        """Fill in the id, and the fields or the text, of a source without such columns."""
+        return replace(self, **fill_in(vars(self)))

@@ -1,0 +1,81 @@
+"""The request of `review`: its arguments, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup_solr.arguments import MeasureName, OneOrMore, Way, listed, require
+from neardup_solr.measures import Limits
+from neardup_solr.progress import OnError, OnProgress
+from neardup_solr.settings import Settings
+from neardup_solr.sources.choice import fill_in
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates.read import Compared
+else:
+    Compared = Any
+
+REACH, REACH_BY_FIELDS = 0.1, 0.499  # below the threshold; few probabilities are about a half
+
+
+@dataclass(frozen=True)
+class ReviewRequest:
+    """The arguments of `review`."""
+
+    source: Compared
+    _: KW_ONLY
+    answers: str | Path
+    who: str | None = None
+    reach: float | None = None
+    measure: MeasureName = "auto"
+    fields: OneOrMore | Mapping[str, str] | None = None
+    min_similarity: float | None = None
+    by: Way | None = None
+    against: Compared | None = None
+    fq: OneOrMore = ()
+    same: OneOrMore = ()
+    id: str | None = None
+    text: OneOrMore = "text"
+    keep: OneOrMore = ()
+    settings: Settings | Mapping[str, Any] | None = None
+    port: int = 0
+    on_error: OnError | None = None
+    on_progress: OnProgress | None = None
+    on_address: Callable[[str], None] | None = None
+    on_ready: Callable[[str], None] | None = None
+
+    @property
+    def depth(self) -> float:
+        """How far below the threshold pairs are asked about."""
+        if self.reach is not None:
+            return self.reach
+        return REACH if self.fields is None else REACH_BY_FIELDS
+
+    @property
+    def limits(self) -> Limits:
+        """The limits that are named."""
+        return Limits(min_similarity=self.min_similarity)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The columns that a question shows: those that are compared, and those to keep."""
+        keep = listed(self.keep)
+        if self.fields is None:
+            return keep
+        from neardup_solr.measures.columns import parse_fields
+
+        return tuple(dict.fromkeys((*parse_fields(self.fields), *keep)))
+
+    def choose_columns(self) -> ReviewRequest:
+        """Fill in the id, and the fields or the text, of a source without such columns."""
+        columns = fill_in(vars(self))
+        columns.pop("beside", None)
+        return replace(self, **columns)
+
+    def check(self) -> None:
+        """Refuse values that are not possible. Raises ArgumentError."""
+        is_share = 0 <= self.depth <= 1
+        require(is_share, f"`reach` cannot be {self.depth:g}", "use 0 to 1, such as 0.1")

@@ -1,0 +1,76 @@
+"""The request of `tune`: its arguments, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup_solr.arguments import Frame, Id, MeasureName, OneOrMore, Way, require
+from neardup_solr.minhash import plans
+from neardup_solr.progress import OnError, OnProgress
+from neardup_solr.settings import Settings
+from neardup_solr.sources.choice import fill_in
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates.read import Compared
+else:
+    Compared = Any
+
+NAME_ANSWERS = "name the answer file with `answers`"
+
+
+@dataclass(frozen=True)
+class TuneRequest:
+    """The arguments of `tune`: of bands, or of a model if `answers` are named."""
+
+    source: Compared
+    _: KW_ONLY
+    answers: str | Path | None = None
+    fields: OneOrMore | Mapping[str, str] | None = None
+    measure: MeasureName = "auto"
+    by: Way | None = None
+    against: Compared | None = None
+    output: str | Path | None = None
+    catch: float = 0.5
+    miss: float = 0.01
+    avoid: float = 0.03
+    load: float = 0.001
+    hashes: int | None = None
+    sample: int = 5_000
+    seed: int = 1
+    known: Sequence[tuple[Id, Id]] | str | Path | Frame | None = None
+    id: str | None = None
+    text: OneOrMore = "text"
+    settings: Settings | Mapping[str, Any] | None = None
+    patience: float | str = "5m"
+    on_error: OnError | None = None
+    on_progress: OnProgress | None = None
+
+    @property
+    def demand(self) -> plans.Demand:
+        """What bands have to catch and to avoid. Raises ArgumentError for other than shares."""
+        return plans.Demand(catch=self.catch, miss=self.miss, avoid=self.avoid, load=self.load)
+
+    def choose_columns(self) -> TuneRequest:
+        """Fill in the id and the text, or the fields for a model, of a source without a text."""
+        columns = fill_in(vars(self), by_fields=self.answers is not None)
+        columns.pop("beside", None)
+        return replace(self, **columns)
+
+    def check(self) -> None:
+        """Refuse values that are not possible, or do not go together. Raises ArgumentError."""
+        if self.answers is not None:
+            step = "omit one of them"
+            require(self.known is None, "`known` cannot be combined with `answers`", step)
+            return
+        of_model = (self.fields, self.against, self.by, self.output)
+        reason = "`fields`, `by`, `against` and `output` require `answers`"
+        require(all(value is None for value in of_model), reason, NAME_ANSWERS)
+        _ = self.demand
+        reason, hashes = f"`sample` cannot be {self.sample}", self.hashes
+        require(self.sample > 1, reason, "give 2 or more documents")
+        fits = hashes is None or 1 <= hashes <= plans.MOST_HASHES
+        step = f"give 1 to {plans.MOST_HASHES:,} (default: 128)"
+        require(fits, f"`hashes` cannot be {hashes}", step)

@@ -1,0 +1,167 @@
+"""Train a model on what people answered about pairs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from neardup_solr.answers import DIFFERENT, SAME
+from neardup_solr.answers.verdicts import Answered
+from neardup_solr.arguments import checked, require
+from neardup_solr.files import check_apart, check_place, write_lines
+from neardup_solr.measures import model as models
+from neardup_solr.measures.em import FLOOR
+from neardup_solr.measures.frequencies import count_words
+from neardup_solr.measures.logistic import FEWEST, can_learn, learn, leave_out
+from neardup_solr.measures.model import Model
+from neardup_solr.measures.pairs import number_pairs, pairs_of
+from neardup_solr.memory import Spill
+from neardup_solr.solr.collection import waiting
+from neardup_solr.verbs.duplicates import compare, plan
+from neardup_solr.verbs.duplicates.read import Work, read_documents
+from neardup_solr.verbs.tune.request import TuneRequest
+
+
+class Influence(NamedTuple):
+    """Bits that a measure or a field adds to the odds of a match, if equal and if different.
+
+    Texts are "different" by a measure if they are hardly alike. What the measure `fields` says of a
+    field is in it.
+    """
+
+    name: str
+    equal: float
+    different: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """Model learned from answers, and its results.
+
+    `answered`: effect of the answers; `is_default`: True if the answers were too few to learn from;
+    `documents`: documents read; `candidates`: pairs compared; `found`: unanswered pairs that the
+    model finds; `right`: answers that the model predicts when trained without them;
+    `default_right`: answers that the default predicts; `unlike`: answers about pairs too dissimilar
+    to learn from.
+    """
+
+    model: Model
+    answered: Answered
+    is_default: bool
+    documents: int
+    candidates: int
+    found: int
+    right: int
+    default_right: int
+    unlike: int
+
+    @property
+    def influences(self) -> list[Influence]:
+        """Bits that each measure and field adds to the odds of a match, the largest first."""
+        model, influences = self.model, list[Influence]()
+        bits = (model.weights[1:] / math.log(2)).tolist()
+        for name, weight in zip(models.MEASURES, bits, strict=False):
+            influences.append(Influence(name, weight * _steps(1.0), weight * _steps(FLOOR)))
+        if model.evidence is not None:
+            share = model.weights[1 + len(models.MEASURES)]
+            table = {(row.field, row.level): share * row.bits for row in model.evidence.table()}
+            for name, weight in zip(model.fields, bits[-len(model.fields) :], strict=True):
+                equal, different = (
+                    float(table[name, level] + weight * _steps(agreement))
+                    for level, agreement in (("equal", 1.0), ("different", 0.0))
+                )
+                influences.append(Influence(name, equal, different))
+        return sorted(influences, key=lambda each: -abs(each.equal - each.different))
+
+    @checked
+    def write(self, path: str | Path) -> None:
+        """Write the model to a JSON file, to pass as `model` to functions such as `duplicates`.
+
+        Raises SourceError if the file cannot be written.
+        """
+        write_lines(Path(path), [self.model.to_text()])
+
+
+def train(request: TuneRequest) -> Training:
+    """Train a model by answers about the documents that `duplicates` would compare.
+
+    The model is written to `output`, if that is named.
+    """
+    work = plan(
+        source=request.source, answers=request.answers, fields=request.fields,
+        measure=request.measure, by=request.by, against=request.against, id=request.id,
+        text=request.text, settings=request.settings, patience=request.patience,
+        on_error=request.on_error, on_progress=request.on_progress,
+    )  # fmt: skip
+    require(work.measure.needs_texts, "a model compares texts, not estimates",
+            "choose a different `measure`")  # fmt: skip
+    output = None if request.output is None else Path(request.output)
+    if output is not None and request.answers is not None:
+        files = {"`answers`": Path(request.answers), "`output`": output}
+        source, *others = work.sides
+        check_apart(files, source=source, against=others[:1])
+        check_place(output)
+    with waiting(work.sides, work.patience), Spill(memory=work.memory) as spill:
+        training = _train(work, spill)
+    if output is not None:
+        training.write(output)
+    return training
+
+
+def _train(work: Work, spill: Spill) -> Training:
+    documents = read_documents(work, spill)
+    documents.joins_numbers = False  # as the measure of a model
+    living = documents.living().tolist()
+    forms = documents.forms()
+    counts = count_words([forms[row] for row in living], documents.settings.normalization)
+    matcher = compare.make_records(work, documents, counts)
+    copies = compare.find_copies(work, documents, matcher.columns)
+    distinct = len(documents if copies is None else copies.distinct) - len(documents.dead)
+    way = work.choose_way(distinct, documents.fits)
+    candidates = compare.find_candidates(work, documents, way, copies, matcher.columns).pairs
+    answers = compare.find_answered(documents, work.judged or ())
+    name: Any = work.measure.name
+
+    judged = {word: number_pairs(answers.pairs[word]) for word in (SAME, DIFFERENT)}
+    numbers = np.unique(np.concatenate([number_pairs(candidates), *judged.values()]))
+    alike, values = matcher.compare(pairs_of(numbers), name)
+    is_same = np.isin(numbers[alike], judged[SAME])
+    is_open = ~(is_same | np.isin(numbers[alike], judged[DIFFERENT]))
+    judged_rows = np.flatnonzero(~is_open)
+    are_same = is_same[judged_rows]
+    same = int(np.count_nonzero(are_same))
+
+    default = models.make_default(name, work.kinds)
+    guesses = models.judge(values, default)
+    fit = learn(values, guesses, judged_rows, are_same, as_wholes=matcher.as_wholes)
+    is_default = len(judged_rows) < FEWEST or not can_learn(guesses[judged_rows], are_same)
+    model = replace(
+        default,
+        weights=default.weights if is_default else fit.weights,
+        floor=default.floor if is_default else fit.floor,
+        evidence=matcher.weights,
+        once=bool(matcher.border),
+        same=same,
+        different=len(judged_rows) - same,
+    )
+    is_match = models.judge(values[is_open], model) >= model.threshold
+    left_out = leave_out(values[judged_rows], are_same, fit) >= model.threshold
+    return Training(
+        model=model,
+        answered=answers.answered,
+        is_default=is_default,
+        documents=len(living),
+        candidates=len(numbers),
+        found=int(np.count_nonzero(is_match)),
+        right=int(np.count_nonzero(left_out == are_same)),
+        default_right=int(np.count_nonzero((guesses[judged_rows] >= model.threshold) == are_same)),
+        unlike=sum(map(len, judged.values())) - len(judged_rows),
+    )
+
+
+def _steps(similarity: float) -> float:
+    return (similarity - models.NEUTRAL) / models.SCALE
