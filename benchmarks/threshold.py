@@ -23,9 +23,9 @@ from lib import results
 from numpy.typing import NDArray
 
 from neardup_solr.arguments import MeasureName
-from neardup_solr.clusters import count_open_wedges
 from neardup_solr.measures import Comparer, Limits, floor, measure_named
 from neardup_solr.measures.frequencies import count_words
+from neardup_solr.measures.wedges import count_open_wedges
 from neardup_solr.records import BORDER, DENSE, FEWEST, OPEN, Borderline
 from neardup_solr.text.normalize import normalize
 

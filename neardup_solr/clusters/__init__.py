@@ -16,21 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.clusters.components import Labels
-from neardup_solr.clusters.linkage import (
-    Similarities,
-    fold_identical,
-    list_groups,
-    list_neighbours,
-    select_inner,
-)
+from neardup_solr.clusters.linkage import Similarities, fold_identical, list_groups, select_inner
 from neardup_solr.kernel import graph
 from neardup_solr.measures.pairs import Pairs
+from neardup_solr.measures.wedges import list_neighbours
 from neardup_solr.records import Cluster, Member
 
 MOST_WALKED = 2_000  # documents of a cluster whose diameter is worth the time
-MOST_STEPS = 1 << 20  # from a document to its neighbours, for the wedges of all or of a sample
-_NOWHERE = np.uint32(0xFFFFFFFF)  # the node of a document without a pair
-_AT_ONCE = 1 << 17  # pairs
 
 
 def diameters(
@@ -61,29 +53,6 @@ def bridges(documents: int, pairs: Pairs, labels: Labels) -> NDArray[np.int64]:
     marks = np.zeros(documents, dtype=np.bool_)
     graph.bridges(*list_neighbours(documents, inner), marks)
     return np.flatnonzero(marks)
-
-
-def count_open_wedges(compared: Pairs, near: Pairs, documents: int) -> int:
-    """Count how often two documents are near a third, and were compared, but are not near.
-
-    `compared` and `near` are pairs of row numbers below `documents`, each once; `near` ones ascend.
-    Pairs that were not compared say nothing. Large numbers are judged by a sample of the compared
-    pairs, and rounded to two digits.
-    """
-    is_near = np.zeros(documents, dtype=np.bool_)
-    is_near[near] = True
-    nodes = np.cumsum(is_near, dtype=np.uint32) - np.uint32(1)
-    nodes[~is_near] = _NOWHERE
-    offsets, neighbours = list_neighbours(int(np.count_nonzero(is_near)), nodes[near])
-    degrees = np.zeros(documents, dtype=np.uint32)
-    degrees[is_near] = np.diff(offsets)
-    sampled = -(-len(compared) // _AT_ONCE) or 1
-    fewer = degrees[compared[::sampled]].T
-    steps = sampled * int(np.minimum(*fewer).sum(dtype=np.int64))
-    every = -(-steps // MOST_STEPS) or 1
-    some = np.ascontiguousarray(compared[::every])
-    count: int = graph.count_open_wedges(some, nodes, offsets, neighbours) * every
-    return count if every == 1 else int(float(f"{count:.1e}"))
 
 
 def make_clusters(

@@ -11,6 +11,7 @@ from neardup_solr.arguments import Linkage, require_choice
 from neardup_solr.clusters.components import Labels, components, components_apart
 from neardup_solr.kernel import graph
 from neardup_solr.measures.pairs import Pairs, number_pairs
+from neardup_solr.measures.wedges import list_neighbours
 
 LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
 MOST_MISSING = 256  # documents of a cluster whose missing pairs are worth a comparison
@@ -114,11 +115,3 @@ def list_groups(labels: Labels, most: int) -> tuple[NDArray[np.int64], NDArray[n
     members = members[np.argsort(labels[members], kind="stable")]
     starts = np.flatnonzero(np.diff(labels[members], prepend=-1))
     return members, np.append(starts, len(members))
-
-
-def list_neighbours(documents: int, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Offsets and neighbours: those of document d are neighbours[offsets[d]:offsets[d + 1]]."""
-    offsets = np.zeros(documents + 1, dtype=np.int64)
-    neighbours = np.empty(2 * len(pairs), dtype=np.uint32)
-    graph.adjacency(pairs, offsets, neighbours)
-    return offsets, neighbours

@@ -77,9 +77,9 @@ def missing(offsets, neighbours, members, bounds, pairs):
                     filled += 1
 
 
-@compiled("uint32[,] uint32[] int64[] uint32[]")
-def count_open_wedges(pairs, nodes, offsets, neighbours):
-    """Count the nodes that are neighbours of both ends of a pair, if those are none themselves.
+@compiled("uint32[,] bool uint32[] int64[] uint32[]")
+def count_common(pairs, are_near, nodes, offsets, neighbours):
+    """Count the nodes that are neighbours of both ends of a pair, if those are so, too, or are not.
 
     `nodes` (uint32) has the node of each document, or a number beyond all nodes; the neighbours
     of each node ascend.
@@ -93,7 +93,7 @@ def count_open_wedges(pairs, nodes, offsets, neighbours):
             node, end_node = end_node, node
         at, end = offsets[end_node], offsets[end_node + 1]
         place = _find_neighbour(neighbours, at, end, node)
-        if place < end and neighbours[place] == node:
+        if (place < end and neighbours[place] == node) != are_near:
             continue
         for third in range(offsets[node], offsets[node + 1]):
             at = _find_neighbour(neighbours, at, end, neighbours[third])

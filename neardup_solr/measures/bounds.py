@@ -18,6 +18,7 @@ from neardup_solr.measures.levels import (
     compare_fields,
     mark_equal,
 )
+from neardup_solr.measures.members import is_code
 from neardup_solr.measures.other_names import mark_names
 from neardup_solr.measures.pairs import Pairs, number_pairs
 from neardup_solr.measures.weights import Weights
@@ -97,8 +98,6 @@ def bound_states(
     is no chance, and so does not count for the rates, nor does a rare code that is equal in one. A
     name without any other value has no such bound: nothing else could agree.
     """
-    from neardup_solr.measures.members import is_code
-
     values = np.stack([column.numbers for column in columns], axis=1)
     _, distinct, records = np.unique(values, axis=0, return_index=True, return_inverse=True)
     if not len(pairs) or len(distinct) < 2:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 from neardup_solr import arguments
 from neardup_solr.errors import ArgumentError
@@ -16,30 +16,33 @@ NUMBERS, SYMBOLS = "numbers", "symbols"
 _LISTS: dict[str, Callable[[str], list[str]]] = {NUMBERS: list_numbers, SYMBOLS: list_symbols}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Equality:
     """Parts of a text that near-duplicates have to have in common.
 
     `rules` are "numbers", "symbols" or regular expressions. Two texts fit together if `key` is the
     same of both. Without rules all texts do.
+
+    Raises ArgumentError if a rule is impossible.
     """
 
     rules: tuple[str, ...] = ()
-    _lists: tuple[Callable[[str], Iterable[str]], ...] = field(
-        init=False, repr=False, compare=False, default=()
-    )
 
     def __post_init__(self) -> None:
-        lists = []
         for rule in self.rules:
             try:
-                pattern = re.compile(rule, re.I)
+                re.compile(rule, re.I)
             except re.error as error:
                 reason = f"`equal` cannot be {rule!r}: it is not a regular expression ({error})"
                 step = r"give numbers, symbols, or a pattern such as '\bnot\b'"
                 raise ArgumentError(reason, step) from None
-            lists.append(_LISTS.get(rule) or partial(_find_all, pattern))
-        object.__setattr__(self, "_lists", tuple(lists))
+
+    @cached_property
+    def _lists(self) -> tuple[Callable[[str], Iterable[str]], ...]:
+        """The functions that list the parts of a text, one for each rule."""
+        return tuple(
+            _LISTS.get(rule) or partial(_find_all, re.compile(rule, re.I)) for rule in self.rules
+        )
 
     def __bool__(self) -> bool:
         return bool(self.rules)

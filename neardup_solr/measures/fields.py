@@ -39,8 +39,10 @@ from neardup_solr.measures.bounds import bound_odds, bound_states, hash_levels
 from neardup_solr.measures.columns import MISSING, FieldColumn, Marks, Table
 from neardup_solr.measures.em import BEGIN, FLOOR
 from neardup_solr.measures.levels import Levels, compare_fields, mark_equal
-from neardup_solr.measures.other_names import mark_other_names
+from neardup_solr.measures.members import is_code
+from neardup_solr.measures.other_names import NameColumns
 from neardup_solr.measures.pairs import Pairs, take_evenly
+from neardup_solr.measures.variants import find_telling
 from neardup_solr.measures.weights import Evidence, Weights, learn_weights
 
 LEAST_PROBABILITY = 0.5  # more likely than not
@@ -65,6 +67,7 @@ def match_fields(
     *,
     weights: Weights | None = None,
     threads: int = 1,
+    names: NameColumns | None = None,
 ) -> FieldMatches:
     """Compute the probability that the records of each pair are the same, by their fields.
 
@@ -72,8 +75,7 @@ def match_fields(
     `aligned`. Without `weights` these are learnt from all of them. A pair below `FLOOR`
     has probability 0.
     """
-    from neardup_solr.measures.variants import find_telling  # for records alone
-
+    names = names or NameColumns(columns)
     above, below = (np.flatnonzero(side) for side in (similarities >= FLOOR, similarities < FLOOR))
     most = SAMPLE if weights is None else 0
     some = take_evenly(below, most)
@@ -82,7 +84,7 @@ def match_fields(
     if weights is None:
         fields = {column.name: column.kind for column in columns}
         sampled = len(below) / max(len(some), 1)
-        learnt = ~mark_other_names(columns, pairs[compared], levels)
+        learnt = ~names.mark_others(pairs[compared], levels)
         begins = similarities[compared] >= BEGIN[1]
         # Families are left out if they are most of what begins: matches are not like them.
         if np.count_nonzero(begins & learnt) >= np.count_nonzero(begins) / 2:
@@ -104,7 +106,7 @@ def match_fields(
         weights = replace(weights, bounds=bounds, telling=tuple(telling))
     levels = levels[: len(above)]
     probabilities = np.zeros(len(pairs))
-    bits = np.clip(weigh_pairs(columns, pairs[above], levels, weights), -60.0, 60.0)
+    bits = np.clip(weigh_pairs(columns, pairs[above], levels, weights, names), -60.0, 60.0)
     says_nothing = (levels == MISSING).all(axis=1)
     probabilities[above] = np.where(says_nothing, 0.0, to_probabilities(bits))
     return FieldMatches(probabilities=probabilities, weights=weights)
@@ -117,7 +119,11 @@ def to_probabilities(odds: Table) -> Similarities:
 
 
 def weigh_pairs(
-    columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels, weights: Weights
+    columns: Sequence[FieldColumn],
+    pairs: Pairs,
+    levels: Levels,
+    weights: Weights,
+    names: NameColumns,
 ) -> Table:
     """Compute the log2 odds of a match for pairs of these levels, shape (pairs,).
 
@@ -130,7 +136,7 @@ def weigh_pairs(
     """
     bits = weights.weigh(levels)
     is_equal = mark_equal(levels, weights.kinds).all(axis=1) | mark_same(columns, pairs)
-    have_other_names = mark_other_names(columns, pairs, levels)
+    have_other_names = names.mark_others(pairs, levels)
     have_other_names |= (levels[:, list(weights.telling)] == 0).any(axis=1)
     bits[have_other_names] = np.minimum(bits[have_other_names], OTHER_NAMES)
     likely = np.flatnonzero((bits >= 0.0) & ~is_equal)
@@ -156,8 +162,6 @@ def mark_same(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
 
 def mark_codes(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
     """Mark the pairs of records that share a rare code, in whatever notation."""
-    from neardup_solr.measures.members import is_code  # for records alone
-
     marks = np.zeros(len(pairs), np.bool_)
     for column in columns:
         if column.kind == "exact" and is_code(column):
@@ -167,7 +171,11 @@ def mark_codes(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
 
 
 def explain_pairs(
-    columns: Sequence[FieldColumn], pairs: Pairs, weights: Weights, odds: Table | None = None
+    columns: Sequence[FieldColumn],
+    pairs: Pairs,
+    weights: Weights,
+    names: NameColumns,
+    odds: Table | None = None,
 ) -> list[list[Evidence]]:
     """List what each field adds to the odds of each pair.
 
@@ -176,9 +184,9 @@ def explain_pairs(
     """
     levels = compare_fields(columns, pairs)
     explained = weights.explain(levels)
-    all_odds = weigh_pairs(columns, pairs, levels, weights) if odds is None else odds
+    all_odds = weigh_pairs(columns, pairs, levels, weights, names) if odds is None else odds
     rest = all_odds - weights.weigh(levels)
-    have_other_names = mark_other_names(columns, pairs, levels)
+    have_other_names = names.mark_others(pairs, levels)
     for at in np.flatnonzero(np.abs(rest) > 1e-9).tolist():
         reason = ("all fields", "equal") if rest[at] > 0 else ("others", "as similar, but differ")
         if odds is not None:

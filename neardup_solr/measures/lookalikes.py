@@ -18,6 +18,7 @@ from neardup_solr.measures.em import (
 )
 from neardup_solr.measures.levels import MOST_LEVELS, TEXT_STEPS, list_agreements
 from neardup_solr.measures.pairs import Pairs
+from neardup_solr.measures.wedges import count_all_open_wedges
 
 LOOKALIKES_AGREEING = 0.65  # and the lookalikes
 CLOSED_AGREEING, OPEN = 0.58, 1.0  # if they leave few open wedges: for each pair of them
@@ -54,17 +55,10 @@ def are_closed(pairs: Pairs, classes: Classes) -> bool:
     """
     matches, all_alike = (pairs[side] for side in (classes == MATCHES, classes != STRANGERS))
     added = len(all_alike) - len(matches)
-    return added > 0 and _count_open(all_alike) - _count_open(matches) < OPEN * added
-
-
-def _count_open(pairs: Pairs) -> int:
-    """Count the open wedges of pairs."""
-    others: dict[int, set[int]] = {}
-    for first, second in pairs.tolist():
-        others.setdefault(first, set()).add(second)
-        others.setdefault(second, set()).add(first)
-    wedges = sum(len(each) * (len(each) - 1) // 2 for each in others.values())
-    return wedges - sum(len(others[first] & others[second]) for first, second in pairs.tolist())
+    return (
+        added > 0
+        and count_all_open_wedges(all_alike) - count_all_open_wedges(matches) < OPEN * added
+    )
 
 
 def count_lookalikes(pairs: Pairs, classes: Classes) -> int:

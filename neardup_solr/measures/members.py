@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -84,8 +83,7 @@ class Part(NamedTuple):
         return word_similarity(*values) > INITIAL
 
 
-@lru_cache(maxsize=1)
-def find_parts(columns: tuple[FieldColumn, ...], names: float) -> list[Part]:
+def find_parts(columns: Sequence[FieldColumn], names: float) -> list[Part]:
     """Find the parts of names that tell the members of households apart, none without such columns.
 
     A column that names things by itself, equal in at most `names` of pairs of records, is the last

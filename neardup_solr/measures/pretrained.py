@@ -28,10 +28,10 @@ import numpy as np
 from neardup_solr.kernel import shingle_hashes
 from neardup_solr.measures import Flat
 from neardup_solr.measures.aligned import mutual_best
-from neardup_solr.measures.columns import MISSING, FieldColumn, Table
+from neardup_solr.measures.columns import FieldColumn, Table
 from neardup_solr.measures.fields import EQUAL_ODDS, OTHER_NAMES, mark_same
 from neardup_solr.measures.levels import compare_fields
-from neardup_solr.measures.other_names import mark_other_names
+from neardup_solr.measures.other_names import NameColumns, choose_naming, list_names
 from neardup_solr.measures.pairs import Pairs, in_parts, take_evenly
 from neardup_solr.measures.sets import hash_sets
 from neardup_solr.measures.weights import Weights, estimate_weights
@@ -43,7 +43,6 @@ TRIGRAMS = Settings(kind="chars", shingle_size=3)
 WORDS = Settings(kind="words", shingle_size=1)
 SAMPLE = 20_000  # other pairs that tell what they agree in
 SLOT_BITS = 22  # of the hashes of terms, by which documents are counted
-NEARLY = 1.0  # bit: a column that tells so much less than the most telling one may name the record
 
 _NUMBERS = re.compile(r"\S*\d\S*")
 
@@ -94,6 +93,7 @@ class WholeRecords:
         sample: WholeRecords | None = None,
     ) -> None:  # fmt: skip
         self._forms, self._columns, self._threads = forms, columns, threads
+        self.names = NameColumns(columns)
         self._sample = sample
 
     @cached_property
@@ -135,7 +135,7 @@ class WholeRecords:
         bits: Table = (WEIGHTS[0] + self.measure_features(pairs) @ WEIGHTS[1:]) / math.log(2)
         likely = np.flatnonzero(bits >= 0.0)
         levels = compare_fields(self._columns, pairs[likely], threads=self._threads)
-        bits[likely[mark_other_names(self._columns, pairs[likely], levels)]] = OTHER_NAMES
+        bits[likely[self.names.mark_others(pairs[likely], levels)]] = OTHER_NAMES
         are_equal = mark_same(self._columns, pairs)
         bits[are_equal] = np.maximum(bits[are_equal], EQUAL_ODDS)
         return bits
@@ -158,33 +158,3 @@ class WholeRecords:
 def _divide(part: Table, whole: Table) -> Table:
     """Divide, 0 by 0 as 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
-
-
-def choose_naming(columns: Sequence[FieldColumn]) -> int | None:
-    """Choose the column that names the records, None without texts.
-
-    It is the first of those texts that tell records apart about as well as the one that does it
-    best.
-    """
-    telling = {at: _measure_entropy(column) for at, column in enumerate(columns)
-               if column.kind == "text"}  # fmt: skip
-    best = max(telling.values(), default=0.0)
-    return next((at for at, bits in telling.items() if bits >= best - NEARLY), None)
-
-
-def list_names(forms: Sequence[str], naming: FieldColumn | None) -> list[str]:
-    """List what names each record: the value of its naming column, or else the whole record."""
-    if naming is None:
-        return list(forms)
-    values = [*naming.values, ""]  # the last is MISSING
-    return [values[number] or form for number, form in zip(naming.numbers, forms, strict=True)]
-
-
-def _measure_entropy(column: FieldColumn) -> float:
-    """Compute the bits that the value of a column tells of a record, less if many lack it."""
-    counts = np.bincount(column.numbers[column.numbers != MISSING])
-    if not counts.any():
-        return 0.0
-    shares = counts[counts > 0] / counts.sum()
-    filled = counts.sum() / len(column.numbers)
-    return float(-(shares * np.log2(shares)).sum() * min(1.0, 1.5 * filled))

@@ -30,6 +30,7 @@ from neardup_solr.measures.logistic import LEAST_ALIKE
 from neardup_solr.measures.model import MEASURES, NEUTRAL, SCALE, Model, judge, make_measure
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.pretrained import WholeRecords
+from neardup_solr.measures.unsure import describe_unsure
 from neardup_solr.measures.weights import Evidence, Weights
 from neardup_solr.progress import ignore
 from neardup_solr.settings import Settings
@@ -101,8 +102,6 @@ class RecordMatcher:
             if self.may_be_lists:
                 probabilities = self._match_lists(pairs, probabilities, rows)
         if is_first and self.weights is not None:
-            from neardup_solr.measures.unsure import describe_unsure  # for records alone
-
             self.unsure = describe_unsure(
                 self.columns, pairs, probabilities, self.weights, self._sure
             )
@@ -121,8 +120,9 @@ class RecordMatcher:
         """Compute probabilities by the fields. The first pairs teach their weights."""
         is_first = self.weights is None
         probabilities, self.weights = by_fields.match_fields(
-            self.columns, pairs, whole, weights=self.weights, threads=self.threads
-        )
+            self.columns, pairs, whole, weights=self.weights, threads=self.threads,
+            names=self._wholes.names,
+        )  # fmt: skip
         if is_first and self.may_be_lists:
             likely = np.flatnonzero(whole >= LEAST_LIKELY)
             return self._match_lists(pairs, probabilities, likely)
@@ -185,7 +185,9 @@ class RecordMatcher:
         if self.model is None:
             assert self.weights is not None
             odds = self._weigh_wholes(pairs) if self.as_wholes else None
-            return by_fields.explain_pairs(self.columns, pairs, self.weights, odds)
+            return by_fields.explain_pairs(
+                self.columns, pairs, self.weights, self._wholes.names, odds
+            )
         bits = (self.model.weights / math.log(2)).tolist()
         explained = [[Evidence("", "", bits[0])] for _ in pairs]
         rows, values = self.compare(pairs, self.model.measure)
@@ -226,7 +228,9 @@ class RecordMatcher:
             assert self.weights is not None
             levels = compare_fields(columns, alike, threads=threads)
             if odds is None:
-                bits = by_fields.weigh_pairs(columns, alike, levels, self.weights)
+                bits = by_fields.weigh_pairs(
+                    columns, alike, levels, self.weights, self._wholes.names
+                )
             else:
                 bits = odds[rows]
             nats = bits * math.log(2)

@@ -26,6 +26,7 @@ from neardup_solr.guard import FEWEST_RARE, RARE, SHARE
 from neardup_solr.guard.template import compute_differing
 from neardup_solr.measures import Distances, floor
 from neardup_solr.measures.pairs import Pairs, find_pairs, number_pairs
+from neardup_solr.measures.wedges import count_open_wedges
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.progress import gc_disabled
 from neardup_solr.records import NO_DISTANCE, AnyId, Borderline, Duplicate, key_of, natural
@@ -406,7 +407,7 @@ def find_borderline(
     is_once = matcher is not None and bool(matcher.border)
     has_wedges = not (work.is_across or is_once)
     wedges = (
-        clusters.count_open_wedges(candidates, pairs, count) if has_wedges else None
+        count_open_wedges(candidates, pairs, count) if has_wedges else None
         for pairs in (near, near[is_higher])
     )
     return Borderline(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr import clusters
-from neardup_solr.clusters import count_open_wedges
+from neardup_solr.measures import wedges
 from neardup_solr.measures.pairs import Pairs
+from neardup_solr.measures.wedges import count_all_open_wedges, count_open_wedges
 
 DOCUMENTS = 9
 PAIRS = st.sets(st.sampled_from([*combinations(range(DOCUMENTS), 2)]))
@@ -37,8 +37,16 @@ def count_slowly(compared: set[tuple[int, int]], near: set[tuple[int, int]]) -> 
 def test_open_wedges(compared: set[tuple[int, int]], near: set[tuple[int, int]]) -> None:
     """They are counted as by a slow count, whatever was compared, and in whatever order."""
     turned = as_pairs(compared)[::-1]
-    found = count_open_wedges(turned, as_pairs(near), DOCUMENTS)
-    assert found == count_slowly(compared, near)
+    count = count_open_wedges(turned, as_pairs(near), DOCUMENTS)
+    assert count == count_slowly(compared, near)
+
+
+@settings(deadline=None)
+@given(near=PAIRS)
+def test_open_wedges_of_all(near: set[tuple[int, int]]) -> None:
+    """Without pairs that were compared, each pair that is not near leaves its wedges open."""
+    every = {*combinations(range(DOCUMENTS), 2)}
+    assert count_all_open_wedges(as_pairs(near)[::-1]) == count_slowly(every, near)
 
 
 def test_a_pair_that_was_not_compared_leaves_no_wedge_open() -> None:
@@ -54,7 +62,7 @@ def test_many_open_wedges_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None
     compared = as_pairs(set(combinations(range(300), 2)))
     near = compared[draw.random(len(compared)) < 0.3]
     exact = count_open_wedges(compared, near, 300)
-    monkeypatch.setattr(clusters, "MOST_STEPS", exact // 20)
+    monkeypatch.setattr(wedges, "MOST_STEPS", exact // 20)
     about = count_open_wedges(compared, near, 300)
     assert about == pytest.approx(exact, rel=0.1)
     assert about != exact
