@@ -25,6 +25,11 @@ BORDER = 0.05  # of similarity, on either side of a threshold
 # From these shares of the pairs on, a threshold is doubtful: see benchmarks/threshold.md.
 OPEN, DENSE = 0.1, 0.2
 FEWEST = 10  # wedges or pairs that are worth a warning
+MAX_ID_BYTES = 512  # longer ids are refused rather than cut; UTF-8 bytes
+EMPTY_ID = "the id is empty"
+_LONGEST_NUMBER = 4_000  # digits; Python refuses to read longer ones
+# By type of a float, from where on it stands for several whole numbers.
+_ROUNDED = {"float": 2**53, "float64": 2**53, "float32": 2**24, "float16": 2**11}
 
 
 def characters(value: object) -> int:
@@ -310,11 +315,6 @@ def largest(clusters: Iterable[Cluster], most: int | None = None) -> list[Cluste
     return sorted(clusters, key=lambda cluster: -len(cluster.members))[:most]
 
 
-MAX_ID_BYTES = 512  # longer ids are refused rather than cut; UTF-8 bytes
-EMPTY_ID = "the id is empty"
-_LONGEST_NUMBER = 4_000  # digits; Python refuses to read longer ones
-
-
 def id_problem(id: str) -> str | None:
     """Say what is wrong with an id (empty, over 512 bytes of UTF-8, a lone surrogate), or None.
 
@@ -383,10 +383,6 @@ class Number(str):
     """An id that is a whole number in its source, as text: results have `int` of it."""
 
     __slots__ = ()
-
-
-# By type of a float, from where on it stands for several whole numbers.
-_ROUNDED = {"float": 2**53, "float64": 2**53, "float32": 2**24, "float16": 2**11}
 
 
 def as_whole(value: Any) -> Any:

@@ -40,6 +40,7 @@ FIRST_TEXTS = 1_000  # whose lengths decide how long shingles of characters are
 SHORT_TEXT, LONGER = 150, 3  # characters: shingles are one longer for each factor beyond
 CAP = 1_024  # documents of a band key that are all paired with each other
 WORD_CAP = 50  # records that a word makes candidates of each other
+LONG_TEXT = 60  # words; above it, shingles are most of an index, and bands find what they find
 
 _FINGERPRINT = re.compile(
     r"n(?P<normalization>\d+) (?P<kind>[a-z]+)(?P<shingle_size>\d+)(?:-(?P<language>[a-z_]+))?"
@@ -166,7 +167,6 @@ DEFAULT_SETTINGS = Settings()
 # Of annotate, and of index if texts are long: shingles would be most of the index, and signature
 # terms find what bands find.
 ANNOTATED = Settings(fields=frozenset(DEFAULT_FIELDS) - {"content_ng", "content_sg"})
-LONG_TEXT = 60  # words; above it, shingles are most of an index, and bands find what they find
 # A base with which each value may be whatever it can be beside some others.
 _WIDEST = Settings(kind="stems", hashes=65_536, bands=1, rows=1, signatures=0)
 

@@ -113,12 +113,12 @@ def _combine(posted: Joined, cap: int) -> Iterator[Joined]:
     hot: dict[tuple[int, ...], Numbers] = {(place,): words[place] for place in range(RAREST)}
     for size in range(2, RAREST + 1):
         columns_of: dict[tuple[int, ...], Numbers] = {}
-        made = []
+        joined = []
         for some in combinations(range(RAREST), size):
             parts = [hot[part] for part in combinations(some, size - 1)]
             at = columns_of[some] = np.flatnonzero(np.min(parts, axis=0) >= 0)
-            made.append(join_halves(hot[some[:-1]][at], words[some[-1]][at]))
-        numbers = np.unique(np.concatenate(made), return_inverse=True)[1]
+            joined.append(join_halves(hot[some[:-1]][at], words[some[-1]][at]))
+        numbers = np.unique(np.concatenate(joined), return_inverse=True)[1]
         if not len(numbers):
             return
         combined = np.sort(join_halves(numbers, owners[np.concatenate([*columns_of.values()])]))

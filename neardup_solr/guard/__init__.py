@@ -123,9 +123,9 @@ def are_unlike(forms: Sequence[str], least: float) -> bool:
     runs = [{*pairwise(form.split()[:WORDS])} for form in texts]
     pairs = [*combinations(range(len(texts)), 2)]
     unlike = sum(
-        len(runs[one] & runs[other]) < UNRELATED * least * min(len(runs[one]), len(runs[other]))
-        and not are_alike(texts[one], texts[other])
-        for one, other in pairs
+        len(runs[first] & runs[other]) < UNRELATED * least * min(len(runs[first]), len(runs[other]))
+        and not are_alike(texts[first], texts[other])
+        for first, other in pairs
     )
     return unlike >= max(LINKED * len(pairs), 1)
 

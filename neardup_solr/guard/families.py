@@ -236,14 +236,14 @@ def _swap(words: str, others: str) -> Swap:
 
     These belong to other words in scripts without blanks.
     """
-    one, other = sorted((words, others))
-    begin = Prefix.similarity(one, other)
-    end = Postfix.similarity(one[begin:], other[begin:])
-    return one[begin : len(one) - end], other[begin : len(other) - end]
+    first, other = sorted((words, others))
+    begin = Prefix.similarity(first, other)
+    end = Postfix.similarity(first[begin:], other[begin:])
+    return first[begin : len(first) - end], other[begin : len(other) - end]
 
 
-def _is_short(one: str, other: str) -> bool:
+def _is_short(words: str, others: str) -> bool:
     """Tell whether the shorter of two runs of words has letters of the longer one, in order."""
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((words, others), key=len)
     letters = iter(long)
     return short[0] == long[0] and all(letter in letters for letter in short)

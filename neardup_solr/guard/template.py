@@ -230,8 +230,8 @@ class Alignment:
         first = self._texts[0]
         words = list[str]()
         for place in range(part.start, part.stop):
-            own = (first[place],) if place < len(first) else ("",)
-            words += self._edits.get(place, {}).get(row, own)
+            usual = (first[place],) if place < len(first) else ("",)
+            words += self._edits.get(place, {}).get(row, usual)
         return " ".join(filter(None, words))
 
 
@@ -279,8 +279,8 @@ def _align(first: Sequence[str], other: Sequence[str]) -> dict[int, tuple[str, .
     edits: dict[int, list[str]] = {}
     for edit in Levenshtein.editops(first, other):
         place = edit.src_pos
-        own = first[place] if place < len(first) else ""
-        words = edits.setdefault(place, [own])
+        replaced = first[place] if place < len(first) else ""
+        words = edits.setdefault(place, [replaced])
         word = "" if edit.tag == "delete" else other[edit.dest_pos]
         if edit.tag == "insert":
             words.insert(-1, word)

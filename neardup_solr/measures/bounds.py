@@ -43,10 +43,10 @@ def bound_odds(
     is_unlike |= ~is_same & (levels != MISSING) & ~is_unlike.any(axis=1, keepdims=True)
     bits = weights.measure_levels()[np.arange(len(columns)), levels]
     others_say = np.where(is_same, 0.0, bits).sum(axis=1)
-    own = np.stack([column.numbers for column in columns], axis=1)
+    of_records = np.stack([column.numbers for column in columns], axis=1)
     numbers = np.stack([column.counted.numbers for column in columns], axis=1)
     is_beside = columns[0].sample is not None  # which the pairs belong to as well
-    hashes, own_hashes = _hash_fields(numbers), _hash_fields(own)
+    hashes, own_hashes = _hash_fields(numbers), _hash_fields(of_records)
     most = np.full(len(pairs), np.inf)
     patterns, of_pattern = np.unique(np.hstack([is_same, is_unlike]), axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
@@ -83,8 +83,8 @@ def _look_up(keys: NDArray[np.uint64], sums: NDArray[Any], sought: NDArray[np.ui
     """Look up the sum of each key that is sought among rising keys, 0.0 if it is not there."""
     places = np.searchsorted(keys, sought)
     padded = np.append(keys, np.uint64(0)), np.append(sums, 0.0)
-    known: Table = np.where(padded[0][places] == sought, padded[1][places], 0.0)
-    return known
+    looked_up: Table = np.where(padded[0][places] == sought, padded[1][places], 0.0)
+    return looked_up
 
 
 def bound_states(

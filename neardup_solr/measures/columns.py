@@ -151,12 +151,12 @@ def make_column(
         problem = f"in the field {name!r} {count} not a {kind}, {such}: treated as missing"
     row_numbers = np.array(numbers, dtype=np.int64)
     if kind == "exact" and (same_calls := _find_trunk_calls(of_texts, numbered)):
-        known = len(sample.values) if sample else 0
-        kept = {key: at for key, at in numbered.items() if at < known or at not in same_calls}
+        sampled = len(sample.values) if sample else 0
+        kept = {key: at for key, at in numbered.items() if at < sampled or at not in same_calls}
         places = np.full(len(numbered) + 1, MISSING)
         places[[*kept.values()]] = np.arange(len(kept))
         for at, other in same_calls.items():
-            places[at] = places[other] if at >= known else places[at]
+            places[at] = places[other] if at >= sampled else places[at]
         row_numbers, numbered = places[row_numbers], dict.fromkeys(kept, 0)
         parsed = parsed[: len(kept)]
     equal = row_numbers

@@ -71,15 +71,15 @@ class Part(NamedTuple):
         marks: Marks = ~(is_alias | self.are_slips[values].any(axis=1))
         others = self.other.numbers[pairs]
         for row in np.flatnonzero(marks & (others[:, 0] != others[:, 1])).tolist():
-            one, two = pairs[row].tolist()
-            marks[row] = not (self._is_swapped(one, two) or self._is_swapped(two, one))
+            first, second = pairs[row].tolist()
+            marks[row] = not (self._is_swapped(first, second) or self._is_swapped(second, first))
         return marks
 
-    def _is_swapped(self, one: int, two: int) -> bool:
+    def _is_swapped(self, first: int, second: int) -> bool:
         """Tell whether this part of a record stands in the place of the other part in another."""
-        if (number := self.other.numbers[two]) < 0:
+        if (number := self.other.numbers[second]) < 0:
             return False
-        values = self.column.values[self.column.numbers[one]], self.other.values[number]
+        values = self.column.values[self.column.numbers[first]], self.other.values[number]
         return word_similarity(*values) > INITIAL
 
 
@@ -100,11 +100,11 @@ def find_parts(columns: Sequence[FieldColumn], names: float) -> list[Part]:
             ]
             if len(both) < 2 or not all(map(_is_part, both)):
                 continue
-            one, two = both
+            part, other = both
             share = math.prod(each.share_equal for each in both)
-            if share <= most and _are_apart(one, two, rest) and _are_apart(two, one, rest):
+            if share <= most and _are_apart(part, other, rest) and _are_apart(other, part, rest):
                 codes = [n for n, each in enumerate(columns) if n not in places and is_code(each)]
-                parts = [_describe(one, two, rest), _describe(two, one, rest)]
+                parts = [_describe(part, other, rest), _describe(other, part, rest)]
                 parts = [each._replace(places=places, codes=tuple(codes)) for each in parts]
                 # Later columns if they tell much more, or more if the first one often changes.
                 most = share / (1.0 if _is_changing(parts[0], parts) else TELLING)
@@ -137,9 +137,9 @@ def _split(column: FieldColumn) -> tuple[FieldColumn, ...]:
             last[each[1]] += count
     parts = []
     for each in words:
-        one, two = each if len(each) == 2 else ("", "")
-        is_turned = first[two] + last[one] > first[one] + last[two]  # as in "Holm, Anna"
-        parts.append((two, one) if is_turned else (one, two))
+        front, back = each if len(each) == 2 else ("", "")
+        is_turned = first[back] + last[front] > first[front] + last[back]  # as in "Holm, Anna"
+        parts.append((back, front) if is_turned else (front, back))
     return tuple(_map_values(column, values) for values in zip(*parts, strict=True))
 
 
@@ -150,7 +150,7 @@ def _split_name(value: str) -> list[str]:
     """
     words = value.split()
     is_one = value > "\u0e00" and is_unspaced(value)
-    if is_one and all(one[-1] == two[0] for one, two in pairwise(words)):  # by twos
+    if is_one and all(before[-1] == after[0] for before, after in pairwise(words)):  # by twos
         words = ["".join([words[0], *(word[-1] for word in words[1:])])]
     if len(words) == 1 and 1 < len(words[0]) <= SIGNS and (is_one or _HANGUL.fullmatch(value)):
         words = [words[0][0], words[0][1:]]
@@ -218,69 +218,69 @@ def _are_apart(column: FieldColumn, other: FieldColumn, rest: Sequence[FieldColu
 
 def _describe(column: FieldColumn, other: FieldColumn, rest: Sequence[FieldColumn]) -> Part:
     """Find the households whose members differ in a part, and which of its values are aliases."""
-    own, size = column.counted.numbers, len(column.values)
+    numbers, size = column.counted.numbers, len(column.values)
     kin = _pair_kin(column, other, rest)
-    homes = np.arange(len(own))  # a household is named by its first member
+    homes = np.arange(len(numbers))  # a household is named by its first member
     np.minimum.at(homes, kin[:, 1], kin[:, 0])
     pairs = len(kin)
-    kin = kin[own[kin[:, 0]] != own[kin[:, 1]]]
-    counts = _count_homes(own, homes, size)
-    values = own[kin]
+    kin = kin[numbers[kin[:, 0]] != numbers[kin[:, 1]]]
+    counts = _count_homes(numbers, homes, size)
+    values = numbers[kin]
     _, first, each = np.unique(_number(values, size), return_index=True, return_inverse=True)
     compared = np.ascontiguousarray(values[first]).astype(np.uint32)
     is_near = compare_records(column.values, compared, Frequencies(0, {})) >= NEAR
     is_near = is_near[each.reshape(-1)]
     # Names are known that are initials, or spelt otherwise in the household, or met elsewhere.
-    is_spelt = np.zeros(len(own), np.bool_)
+    is_spelt = np.zeros(len(numbers), np.bool_)
     is_spelt[kin[is_near]] = True
-    is_known = _count_homes(own[is_spelt], homes[is_spelt], size) >= counts
+    is_known = _count_homes(numbers[is_spelt], homes[is_spelt], size) >= counts
     is_known |= [len(value) == 1 and value.lower() != value.upper() for value in column.values]
     kin = kin[~is_near]
     members = np.unique(kin)
-    of_kin = _count_homes(own[members], homes[members], size)
+    of_kin = _count_homes(numbers[members], homes[members], size)
     is_single = (counts == 1) & ~is_known
     inner, outer = of_kin[is_single].sum(), (counts - of_kin)[is_single].sum()
     if inner * (counts - of_kin).sum() <= 2 * (outer + 1) * of_kin.sum():  # as elsewhere
         is_known |= is_single
     ends = np.concatenate([kin, kin[:, ::-1]])
-    both = np.stack([own[ends[:, 0]], own[ends[:, 1]]], axis=1)
-    (one, two), times = _count_distinct(both, homes[ends[:, 0]])
-    is_only = (counts[one] <= times) & ~is_known[one]
-    is_often = (2 * times >= of_kin[one]) & _mark_frequent(counts, one, two, times)
-    alike = np.zeros(len(one))
+    both = np.stack([numbers[ends[:, 0]], numbers[ends[:, 1]]], axis=1)
+    (name, other_name), times = _count_distinct(both, homes[ends[:, 0]])
+    is_only = (counts[name] <= times) & ~is_known[name]
+    is_often = (2 * times >= of_kin[name]) & _mark_frequent(counts, name, other_name, times)
+    alike = np.zeros(len(name))
     for row in np.flatnonzero(is_only).tolist():
-        alike[row] = OSA.normalized_similarity(*(column.values[v[row]] for v in (one, two)))
+        alike[row] = OSA.normalized_similarity(*(column.values[v[row]] for v in (name, other_name)))
     most = np.zeros(size)
-    np.maximum.at(most, one, alike)
-    is_alias = is_often | (is_only & (alike >= most[one]))
+    np.maximum.at(most, name, alike)
+    is_alias = is_often | (is_only & (alike >= most[name]))
     return Part(
         column=column, other=other, are_slips=is_single & ~is_known & (of_kin == 0),
-        aliases=np.unique(_number(np.stack([one, two], axis=1)[is_alias], size)),
+        aliases=np.unique(_number(np.stack([name, other_name], axis=1)[is_alias], size)),
         differing=len(kin), agreeing=pairs - len(kin),
     )  # fmt: skip
 
 
-def _mark_frequent(counts: Numbers, one: Numbers, two: Numbers, times: Numbers) -> Marks:
+def _mark_frequent(counts: Numbers, value: Numbers, other_value: Numbers, times: Numbers) -> Marks:
     """Mark pairs of values that are met more often than by chance, by `SELDOM` of them wrongly.
 
     The procedure of Benjamini and Hochberg (1995), "Controlling the false discovery rate".
     """
     # Twice as many as if each name stood beside all: couples are of two sexes.
-    expected = 2.0 * times.sum() * counts[one] * counts[two] / max(counts.sum(), 1) ** 2
+    expected = 2.0 * times.sum() * counts[value] * counts[other_value] / max(counts.sum(), 1) ** 2
     chance = times * np.log(np.maximum(expected, 1e-9)) - [math.lgamma(n + 1.0) for n in times]
     order = np.argsort(chance)
-    values = len(np.unique(one))
-    limits = np.log(SELDOM * np.arange(1, len(one) + 1) / max(values * (values - 1.0), 1.0))
+    values = len(np.unique(value))
+    limits = np.log(SELDOM * np.arange(1, len(value) + 1) / max(values * (values - 1.0), 1.0))
     last = np.flatnonzero(chance[order] <= limits).max(initial=-1)
-    marks = np.zeros(len(one), np.bool_)
+    marks = np.zeros(len(value), np.bool_)
     marks[order[: last + 1]] = times[order[: last + 1]] > 1
     return marks
 
 
 def _count_homes(values: Numbers, homes: Numbers, size: int) -> Numbers:
     """Count the households of each value, shape (size,)."""
-    known = values >= 0
-    rows = np.unique(np.stack([values[known], homes[known]], axis=1), axis=0)
+    is_present = values >= 0
+    rows = np.unique(np.stack([values[is_present], homes[is_present]], axis=1), axis=0)
     return np.bincount(rows[:, 0], minlength=size)
 
 
@@ -293,11 +293,11 @@ def _count_distinct(values: Numbers, beside: Numbers) -> tuple[Numbers, Numbers]
 
 def _pair_kin(column: FieldColumn, other: FieldColumn, rest: Sequence[FieldColumn]) -> Numbers:
     """Pair the records that have this part of a name, and share the other one and a rare value."""
-    own, shared = column.counted.numbers, other.counted.numbers
+    parts, shared = column.counted.numbers, other.counted.numbers
     pairs = [np.empty((0, 2), np.int64)]
     for each in rest:
         numbers = each.counted.numbers
-        is_whole = (own >= 0) & (shared >= 0) & (numbers >= 0) & each.has_rare[numbers]
+        is_whole = (parts >= 0) & (shared >= 0) & (numbers >= 0) & each.has_rare[numbers]
         keys = np.where(is_whole, numbers * len(other.values) + shared, -1)
         pairs.append(_pair_equal(keys, MEMBERS))
     return np.unique(np.sort(np.concatenate(pairs), axis=1), axis=0)

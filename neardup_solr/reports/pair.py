@@ -101,13 +101,13 @@ class PairTable:
             odds = math.log2(inside / (1 - inside))
             yield Row("threshold", None, f"probability {self.least:g}", odds)
 
-    def compare(self, name: str, one: Words, other: Words, *, same: Pairs | None = None) -> Row:
+    def compare(self, name: str, words: Words, other: Words, *, same: Pairs | None = None) -> Row:
         """Compare the values of a field, or two texts, of which the `same` words may be known."""
-        row = Row(name, (one, other), changes=diff.changes(one.forms, other.forms))
-        if not (one.forms and other.forms):  # what is missing is no difference
+        row = Row(name, (words, other), changes=diff.changes(words.forms, other.forms))
+        if not (words.forms and other.forms):  # what is missing is no difference
             return _ignore_changes(row)
         if same is None or self.kinds.get(name) == "text":
-            same = self._find_same(one.forms, other.forms)
+            same = self._find_same(words.forms, other.forms)
         return row._replace(same=_select(same, row.changes))
 
     def _find_same(self, first: Sequence[str], second: Sequence[str]) -> Pairs:

@@ -88,8 +88,8 @@ def to_pandas(columns: Columns, whole_ids: Collection[str] = ()) -> pd.DataFrame
         is_full = kind in ("int64", "uint64") and None not in values
         return pandas.Series(values, dtype=kind if is_full else types.get(kind))
 
-    made = {name: series(name, kind) for name, kind in _kinds(columns, whole_ids).items()}
-    frame: pd.DataFrame = pandas.DataFrame(made)
+    all_series = {name: series(name, kind) for name, kind in _kinds(columns, whole_ids).items()}
+    frame: pd.DataFrame = pandas.DataFrame(all_series)
     return frame
 
 

@@ -49,9 +49,9 @@ def write_sheets(
         text = _NOT_IN_XML.sub(lambda character: f"_x{ord(character[0]):04X}_", text)
         short = _cut(text)
         cut += short is not text
-        made = WriteOnlyCell(sheet, short)
-        made.data_type = "s"  # also of what would be a formula or an error
-        return made
+        written = WriteOnlyCell(sheet, short)
+        written.data_type = "s"  # also of what would be a formula or an error
+        return written
 
     left = iter(rows)
     following = list(islice(left, 1))
@@ -89,12 +89,12 @@ def open_sheet(path: Path, unfinished: Path, source: SourceTable, added: Beside)
     sheet, count = book.create_sheet(source.schema.title), 1
 
     def spell(value: Any, cell: Any = None) -> Any:
-        made = WriteOnlyCell(sheet, value)
+        written = WriteOnlyCell(sheet, value)
         if isinstance(value, str):  # also what would be a formula
-            made.data_type = "e" if cell and cell.data_type == "e" else "s"
+            written.data_type = "e" if cell and cell.data_type == "e" else "s"
         if cell and value is not None:
-            made.number_format = cell.number_format
-        return made
+            written.number_format = cell.number_format
+        return written
 
     def add(record: Any, beside: Added) -> None:
         nonlocal count

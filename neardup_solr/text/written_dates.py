@@ -41,9 +41,9 @@ TIME = re.compile(
 
 
 def write_date(match: re.Match[str]) -> str:
-    found = [int(part) for part in match.groups() if part is not None and part.isdigit()]
-    year = max(found)
-    return _make_date(year, *found[1:]) if found[0] == year else _make_date(year, *found[:2])
+    parts = [int(part) for part in match.groups() if part is not None and part.isdigit()]
+    year = max(parts)
+    return _make_date(year, *parts[1:]) if parts[0] == year else _make_date(year, *parts[:2])
 
 
 def write_day_first(match: re.Match[str]) -> str:
