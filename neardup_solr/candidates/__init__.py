@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures.pairs import Joined, Pairs, join_halves, split_halves
+from neardup_solr.measures.pairs import NO_PAIRS, Joined, Pairs, join_halves, split_halves
 from neardup_solr.progress import run_aside
 from neardup_solr.settings import CAP
 
@@ -25,7 +25,6 @@ Groups = NDArray[np.uint32]
 Numbers = NDArray[np.int64]
 ONE_SIDE: Sides = np.empty(0, dtype=np.uint8)
 ONE_GROUP: Groups = np.empty(0, dtype=np.uint32)
-NO_PAIRS: Pairs = np.empty((0, 2), dtype=np.uint32)
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # a number of a group over all bits of a key
 
 

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.clusters.components import Labels
-from neardup_solr.clusters.linkage import Similarities, fold_identical, list_groups, select_inner
+from neardup_solr.clusters.linkage import fold_identical, list_groups, select_inner
 from neardup_solr.kernel import graph
+from neardup_solr.measures import Similarities
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.wedges import list_neighbours
 from neardup_solr.records import Cluster, Member

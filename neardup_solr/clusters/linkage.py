@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import Linkage, require_choice
 from neardup_solr.clusters.components import Labels, components, components_apart
 from neardup_solr.kernel import graph
-from neardup_solr.measures.pairs import Pairs, number_pairs
+from neardup_solr.measures import Similarities
+from neardup_solr.measures.pairs import NO_PAIRS, Pairs, number_pairs
 from neardup_solr.measures.wedges import list_neighbours
 
 LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
 MOST_MISSING = 256  # documents of a cluster whose missing pairs are worth a comparison
-Similarities = NDArray[np.float64]
-NO_PAIRS: Pairs = np.empty((0, 2), dtype=np.uint32)
 
 
 def link(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from neardup_solr.progress import run_aside, thread_pool
 
 Pairs = NDArray[np.uint32]
+NO_PAIRS: Pairs = np.empty((0, 2), dtype=np.uint32)
 Joined = NDArray[np.uint64]  # two numbers of 32 bits in a number of 64
 AT_ONCE = 1 << 12  # pairs that a thread compares, at most
 STEPS = 1 << 26  # of the loops of the kernel at once, a fraction of a second

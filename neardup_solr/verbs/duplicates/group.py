@@ -14,18 +14,12 @@ from neardup_solr import clusters, records
 from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
 from neardup_solr.clusters.canonical import LENGTH, Rule, choose_canonicals
 from neardup_solr.clusters.components import Labels, components, components_apart
-from neardup_solr.clusters.linkage import (
-    NO_PAIRS,
-    Similarities,
-    fold_identical,
-    link,
-    missing_pairs,
-)
+from neardup_solr.clusters.linkage import fold_identical, link, missing_pairs
 from neardup_solr.errors import SettingsError
 from neardup_solr.guard import FEWEST_RARE, RARE, SHARE
 from neardup_solr.guard.template import compute_differing
-from neardup_solr.measures import Distances, floor
-from neardup_solr.measures.pairs import Pairs, find_pairs, number_pairs
+from neardup_solr.measures import Distances, Similarities, floor
+from neardup_solr.measures.pairs import NO_PAIRS, Pairs, find_pairs, number_pairs
 from neardup_solr.measures.wedges import count_open_wedges
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.progress import gc_disabled

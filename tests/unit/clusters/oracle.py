@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from neardup_solr import clusters
 from neardup_solr.clusters.components import Labels
-from neardup_solr.clusters.linkage import Similarities, list_groups, select_inner
+from neardup_solr.clusters.linkage import list_groups, select_inner
+from neardup_solr.measures import Similarities
 from neardup_solr.measures.pairs import Pairs
 
 
