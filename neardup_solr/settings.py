@@ -107,9 +107,7 @@ class Settings:
             step = f"give {least} or more" if most is None else f"give {least} to {most:,}"
             is_in_range = least <= value and (most is None or value <= most)
             require(is_in_range, f"`{name}` cannot be {value}", step)
-            # One of numpy's would be another type for compiled code.
-            object.__setattr__(self, name, _READ.get(name, int)(value))
-        needed = self.bands * self.rows
+        needed = int(self.bands) * int(self.rows)
         reason = f"{self.bands} bands of {self.rows} rows need {needed} hashes, but there are"
         fewer = f"set `bands` to {self.hashes // self.rows} or " if self.hashes >= self.rows else ""
         step = f"{fewer}use {needed} hashes"
@@ -190,8 +188,10 @@ def settings_of(
 
     Raises ArgumentError if a name does not exist, or a value is out of range.
     """
-    if settings is None or isinstance(settings, Settings):
-        return settings or base
+    if settings is None:
+        return base
+    if isinstance(settings, Settings):
+        return _with_plain_numbers(settings)
     for name in settings:
         arguments.require_choice("settings", name, [field.name for field in fields(Settings)])
     values = dict(settings)
@@ -200,7 +200,15 @@ def settings_of(
         values["fields"] = choose_fields(named, base.fields)
     elif isinstance(named, Sequence | Set):
         values["fields"] = frozenset(map(str, named))
-    return replace(base, **values)
+    return _with_plain_numbers(replace(base, **values))
+
+
+def _with_plain_numbers(settings: Settings) -> Settings:
+    """Make settings whose numbers are Python's: numpy's are of other types for compiled code."""
+    numbers: dict[str, Any] = {
+        name: _READ.get(name, int)(getattr(settings, name)) for name in _LEAST
+    }
+    return replace(settings, **numbers)
 
 
 def fit_shingles(

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import neardup_solr as nd
 from neardup_solr.arguments import Family, Kind
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import (
@@ -26,6 +28,21 @@ USUAL = frozenset(DEFAULT_FIELDS)
 def test_default_fingerprint_is_frozen() -> None:
     """The fingerprint of the defaults may never change: collections hold it."""
     assert Settings().fingerprint == "n2 words3 affine128 seed42 bands42x3 sg20"
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    """They may come from a DataFrame: the settings are equal, and so is what is found by them."""
+    numbers: dict[str, Any] = {"shingle_size": 2, "hashes": 200, "seed": 7, "bands": 100, "rows": 2}
+    of_numpy: dict[str, Any] = {name: np.uint8(number) for name, number in numbers.items()}
+    assert Settings(**of_numpy).fingerprint == Settings(**numbers).fingerprint
+    rows = [
+        {"id": str(at), "text": f"some words of a text {at // 2} and others"} for at in range(9)
+    ]
+    for settings in (of_numpy, Settings(**of_numpy)):
+        result = nd.duplicates(rows, by="bands", settings=settings)
+        assert result.settings == Settings(**numbers)
+        assert {type(getattr(result.settings, name)) for name in numbers} == {int}
+        assert result.pairs == nd.duplicates(rows, by="bands", settings=numbers).pairs
 
 
 @given(
