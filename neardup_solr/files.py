@@ -39,6 +39,8 @@ def solr_config() -> Path:
         if (folder / "server").is_dir():
             return folder
     step = "reinstall neardup-solr: pip install --force-reinstall neardup-solr"
+    if not package.exists():
+        step = "the embedded Solr needs files: pip install neardup-solr, or name a Solr"
     raise ServerError(f"there is no folder solr_config in or next to {package}", step)
 
 

@@ -8,9 +8,13 @@ Branches of a chain and neighbours in a street look alike, but are different pla
 
 from __future__ import annotations
 
+import atexit
+from contextlib import ExitStack
 from importlib import resources
 from pathlib import Path
 
+_EXTRACTED = ExitStack()
+atexit.register(_EXTRACTED.close)
 CORE = "neardup_demo"  # the collection of `neardup demo`
 
 
@@ -25,5 +29,5 @@ def pairs() -> Path:
 
 
 def _file(name: str) -> Path:
-    # The package is installed as files: pip unpacks wheels, and the sources are read as paths.
-    return Path(str(resources.files(__name__) / name))
+    # Of a package in an archive, a copy until the process ends.
+    return _EXTRACTED.enter_context(resources.as_file(resources.files(__name__) / name))

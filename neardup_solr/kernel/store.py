@@ -12,16 +12,21 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neardup_solr.progress import LOG
 from neardup_solr.text import characters
 
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
 SOURCES = Path(__file__).parent
-CONSTANTS = Path(characters.__file__)
+CONSTANTS = Path(characters.__file__).name
 COMPILERS = ("numba", "llvmlite")
 TRIED = (0, 62), (0, 68)  # releases of numba, the first and the last
 # What a wheel carries is compiled for this, which most processors since 2013 have.
@@ -144,10 +149,21 @@ def compile_all() -> None:
 
 @cache
 def _hash_sources() -> str:
+    """Hash the sources of the kernel, or what they were compiled to where only that is installed.
+
+    They may be in an archive, too.
+    """
+    files = (file for file in resources.files(__package__).iterdir() if file.is_file())
+    modules = sorted((each for each in files if each.name.endswith((".py", ".pyc"))), key=_name)
+    constants = resources.files(characters.__package__).joinpath(CONSTANTS)
     hashed = hashlib.sha256()
-    for path in (*sorted(SOURCES.glob("*.py")), CONSTANTS):
-        hashed.update(path.read_bytes())
+    for file in (*modules, constants):
+        hashed.update(file.read_bytes())
     return hashed.hexdigest()[:16]
+
+
+def _name(file: Traversable) -> str:
+    return file.name
 
 
 def name_carried() -> Path:
@@ -194,12 +210,19 @@ def _is_safe(status: os.stat_result) -> bool:
     of the owner, which has his name and no other members, is himself.
     """
     mode = status.st_mode
-    if status.st_uid not in (0, os.geteuid(), SOURCES.stat().st_uid):
+    if status.st_uid not in (0, os.geteuid(), _owner()):
         return False
     if stat.S_ISDIR(mode) and mode & stat.S_ISVTX:
         return True
     is_open = mode & stat.S_IWOTH or (mode & stat.S_IWGRP and not _is_private_group(status))
     return not is_open
+
+
+@cache
+def _owner() -> int:
+    """Return the owner of the package, which may be an archive."""
+    place = next(each for each in (SOURCES, *SOURCES.parents) if each.exists())
+    return place.stat().st_uid
 
 
 def _is_private_group(status: os.stat_result) -> bool:
