@@ -153,7 +153,8 @@ def _hash_sources() -> str:
 
     They may be in an archive, too.
     """
-    files = (file for file in resources.files(__package__).iterdir() if file.is_file())
+    folder: Traversable = SOURCES if SOURCES.is_dir() else resources.files(__package__)
+    files = (file for file in folder.iterdir() if file.is_file())
     modules = sorted((each for each in files if each.name.endswith((".py", ".pyc"))), key=_name)
     constants = resources.files(characters.__package__).joinpath(CONSTANTS)
     hashed = hashlib.sha256()

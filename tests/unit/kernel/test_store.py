@@ -238,7 +238,7 @@ def test_carried_code_is_of_the_same_sources(
     """What came with the package is read first, on a processor that can run it; never once a
     source has changed, or if it is damaged.
     """
-    for path in (*store_module.SOURCES.glob("*.py"), store_module.CONSTANTS):
+    for path in store_module.SOURCES.glob("*.py"):
         shutil.copy(path, tmp_path)
     monkeypatch.setattr(store_module, "SOURCES", tmp_path)
     monkeypatch.setattr(Store, "folder", None)
