@@ -34,6 +34,8 @@ from neardup_solr.solr.names import PLAIN, Names
 from neardup_solr.verbs.gate.decision_rows import make_match
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.serve import service as serve_service
+from neardup_solr.verbs.serve.documents import read_documents
+from neardup_solr.verbs.serve.search_request import OF_SEARCH
 from neardup_solr.verbs.serve.service import Service
 from tests import ROOT
 from tests.command import neardup
@@ -149,8 +151,8 @@ def test_what_is_known_of_documents_follows_the_collection(
     filtered = Service(solr, Policy(**bounds), fq=("id:none",))
 
     def check(service: Service) -> list[Any]:
-        alone = [service.check([service.read([one])]) for one in NEW]
-        together = service.check([service.read([one]) for one in NEW])
+        alone = [service.check([read_documents([one], service.reading)]) for one in NEW]
+        together = service.check([read_documents([one], service.reading) for one in NEW])
         assert [made for (made,) in alone] == together
         return [one for made in together for one in made or ()]
 
@@ -196,11 +198,15 @@ def test_a_search_compares_as_the_gate_does(listings: Collection) -> None:
 def test_a_document_may_have_the_names_of_its_fields(listings: Collection) -> None:
     """The key and the text are taken by the collection's names, too."""
     service = Service(listings, Policy())
-    made = service.read([{"id": "1", "text": CAFE}, {"id": "1", "content": CAFE}])
+    made = read_documents(
+        [{"id": "1", "text": CAFE}, {"id": "1", "content": CAFE}], service.reading
+    )
     assert [(one.id, one.text) for one in made if isinstance(one, nd.Document)] == [("1", CAFE)] * 2
     names = Names(id="key", text=("title", "body"), prefix="nd_")
     service.collection = listings.with_names(names)
-    made = service.read([{"key": "1", "title": CAFE}, {"key": "1", "text": CAFE}])
+    made = read_documents(
+        [{"key": "1", "title": CAFE}, {"key": "1", "text": CAFE}], service.reading
+    )
     assert [(one.id, one.text) for one in made if isinstance(one, nd.Document)] == [("1", CAFE)] * 2
 
 
@@ -269,7 +275,7 @@ def test_names_of_the_collection_win(listings: Collection) -> None:
     for names, document, expected in NAMED:
         service.collection = listings.with_names(names)
         other = {names.id: "2", names.text[0]: "z"}
-        made, last = service.read([document, other])
+        made, last = read_documents([document, other], service.reading)
         if isinstance(expected, str):
             assert isinstance(made, nd.RecordError), document
             assert expected in made.reason
@@ -430,7 +436,7 @@ def test_it_describes_itself(served: Served) -> None:
     validate(described)
     assert (described["servers"], described["security"]) == ([{"url": ""}], [])
     search = described["components"]["schemas"]["Search"]["properties"]
-    assert search.keys() == set(serve_service.OF_SEARCH)
+    assert search.keys() == set(OF_SEARCH)
     assert search["measure"]["enum"] == list(NAMES)
     assert {"/check", "/search", "/explain", "/entries", "/metrics"} < described["paths"].keys()
     for page in ("", "docs", "docs.js", "page.js", "page.css", "report.css", "words.js"):

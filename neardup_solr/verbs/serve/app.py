@@ -19,11 +19,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from neardup_solr import errors
+from neardup_solr.verbs.serve.documents import Json, read_documents
 from neardup_solr.verbs.serve.log_lines import ServiceLog
 from neardup_solr.verbs.serve.metrics import Metrics
 from neardup_solr.verbs.serve.queues import SMALL, Queue, Queues
 from neardup_solr.verbs.serve.request_log import RequestLog
-from neardup_solr.verbs.serve.service import LOCAL_PARAMS, READY_SECONDS, Json, Service
+from neardup_solr.verbs.serve.search_request import LOCAL_PARAMS
+from neardup_solr.verbs.serve.service import READY_SECONDS, Service
 from neardup_solr.verbs.serve.tokens import Tokens
 from neardup_solr.web import pages
 from neardup_solr.web.body import FAULT
@@ -186,7 +188,7 @@ class Handlers:
             raise Failure(413, reason, "send fewer documents at a time")
         request.state.documents = len(documents)
         self.metrics.documents.labels(request.scope["path"]).inc(len(documents))
-        read = partial(self.service.read, documents)
+        read = partial(read_documents, documents, self.service.reading)
         records = read() if queue.size <= SMALL else await queue.run(read)
         for record in records:
             if isinstance(record, errors.RecordError) and (is_single or whole):

@@ -20,9 +20,10 @@ from typing import Any
 from starlette.requests import Request
 
 from neardup_solr.records import NOTHING
+from neardup_solr.verbs.serve.documents import Json
 from neardup_solr.verbs.serve.metrics import Metrics
 from neardup_solr.verbs.serve.request_log import RETRY_AFTER
-from neardup_solr.verbs.serve.service import SEND, Json, Service
+from neardup_solr.verbs.serve.service import SEND, Service
 from neardup_solr.web.body import load_plain, parse_object, read_body
 from neardup_solr.web.failure import Failure
 

@@ -18,26 +18,22 @@ import orjson
 from neardup_solr import errors
 from neardup_solr.answers.format import read_answers
 from neardup_solr.answers.verdicts import TextVerdicts
-from neardup_solr.arguments import require, require_choice
+from neardup_solr.arguments import require
 from neardup_solr.files import read_state, regular
 from neardup_solr.measures import NAMES, measure_named
-from neardup_solr.measures.equality import NUMBERS, SYMBOLS
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import LOG
-from neardup_solr.records import NOTHING, Document, make_refusal
+from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.faults import is_of_solr
 from neardup_solr.solr.finder import Cache
-from neardup_solr.solr.names import BANDS, ID, TEXT
+from neardup_solr.solr.names import BANDS
 from neardup_solr.solr.responses import largest
 from neardup_solr.solr.retry import Retry
 from neardup_solr.solr.schema import read_schema
 from neardup_solr.solr.unsigned import count_unsigned, describe_unsigned
 from neardup_solr.solr.update import orders
-from neardup_solr.sources.column import find_key as key
-from neardup_solr.sources.objects import from_objects
-from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.table import Record
 from neardup_solr.verbs.explain import explain
@@ -48,14 +44,15 @@ from neardup_solr.verbs.gate.decision import Decision
 from neardup_solr.verbs.gate.decision_rows import FAILED, make_match
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.search import search
-from neardup_solr.verbs.serve.filters import (
-    has_local_params,
-    require_fields,
-    require_named,
-    rewrite_filters,
+from neardup_solr.verbs.serve.documents import OF_TEXT, Json, list_missing
+from neardup_solr.verbs.serve.filters import require_named
+from neardup_solr.verbs.serve.search_request import (
+    IN_QUERY,
+    list_texts,
+    parse_search,
+    read_filters,
+    require_allowed,
 )
-from neardup_solr.web.body import FAULT
-from neardup_solr.web.failure import Failure
 
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits learns soon that Solr is unavailable
 ANSWER_SECONDS = 5.0  # for Solr's answer
@@ -66,18 +63,9 @@ COUNT_SECONDS, COUNT_SHARE = 5.0, 20  # until the next count, or so many times w
 COUNTS_HOLD = 12  # of these, for which a count holds if no other can be had
 READY_SECONDS = 1.5  # without Solr's answer, until it counts as away
 THOROUGH_EVERY = 20  # looks; the others only look at names and settings
-MOST_CANDIDATES, MOST_WORDS = 1_000, 10_000  # of a search, of texts with changes
-OF_SEARCH = (
-    "text", "id", "by", "candidates", "fq", "same", "equal", "measure", "max_distance",
-    "min_similarity",
-)  # fmt: skip
 MAY_LACK = {"by", "same", "measure"}  # which a collection may have no fields for
-OF_TEXT = ("text", TEXT)  # what we call the text of a document
-IN_QUERY = ("fq", "same")
-LOCAL_PARAMS = "local-params"  # filters in all of Solr's syntax, {!...} included
+MOST_WORDS = 10_000  # of texts with changes
 SEND = 'send JSON such as {"id": "1", "text": "..."}'
-
-Json = dict[str, Any]
 
 
 class Service:
@@ -251,17 +239,13 @@ class Service:
         if isinstance(result, errors.RecordError):
             return {"id": result.id, "action": FAILED, "reason": result.reason, "matches": [],
                     "complete": True}  # fmt: skip
-        matches, missing = list(map(make_match, result.matches)), self.list_missing(result.document)
+        matches, missing = (
+            list(map(make_match, result.matches)),
+            list_missing(result.document, self.reading),
+        )
         return {"id": result.id, "action": result.action, "reason": result.reason,
                 "matches": matches, "complete": result.complete,
                 **({"missing": missing} if missing else {})}  # fmt: skip
-
-    def list_missing(self, document: Document) -> list[str]:
-        """List the fields, of those that are compared, that a document lacks."""
-        texts = zip(self.collection.names.columns, document.texts, strict=False)
-        missing = [name for name, value in texts if value is None]
-        fields = measure_named(self.policy.measure).fields
-        return missing + [name for name in fields if name not in document.kept]
 
     def with_gap(self, answer: Json) -> Json:
         """Add how many documents nothing is compared with to an answer, if there are any."""
@@ -281,16 +265,9 @@ class Service:
         A document that is new, or has changed, has its key and its text, by the names of `read`.
         Filters may be more than `rewrite_filters` allows if the client `is_free`.
         """
-        request, document_id, missing = self._parse_search(request)
-        for name in request:
-            require(name in OF_SEARCH, f"`{name}` is unknown", f"use {', '.join(OF_SEARCH)}")
-        rules = request.get("equal", [])
-        for rule in rules if isinstance(rules, list) else [rules]:  # a pattern may never end
-            require_choice("equal", rule, (NUMBERS, SYMBOLS, *self.policy.equality.rules))
-        most = request.get("candidates", 1)
-        is_few = not isinstance(most, int) or most <= MOST_CANDIDATES + (document_id is not None)
-        require(is_few, "`candidates` is too large", f"give at most {MOST_CANDIDATES:,}")
-        filters = [*self.fq, *self._read_filters(request, is_free=is_free)]
+        request, document_id, missing = parse_search(request, self.reading)
+        require_allowed(request, document_id, tuple(self.policy.equality.rules))
+        filters = [*self.fq, *read_filters(request, self.named, is_free=is_free)]
         measure = measure_named(self.policy.measure).name
         is_usual = measure in NAMES and request.get("max_distance") is None
         usual: Json = {"measure": measure} if is_usual else {}
@@ -306,55 +283,12 @@ class Service:
         except errors.SolrAnswerError as error:
             is_refused = error.status in (400, 500) and error.passes is not errors.Passes.ALWAYS
             if is_refused and is_of_solr(error) and not request.keys().isdisjoint(IN_QUERY):
-                require_named(map(str.strip, _texts(request.get("fq", ()), "fq")), self.named)
+                require_named(map(str.strip, list_texts(request.get("fq", ()), "fq")), self.named)
                 raise errors.ArgumentError(error.reason, "check `fq` and `same`") from None
             raise
         shown = [make_match(match) | {"text": match.content}
                  for match in matches if match.id != document_id]  # fmt: skip
         return self.with_gap({"matches": shown} | ({"missing": missing} if missing else {}))
-
-    def _read_filters(self, request: Json, *, is_free: bool) -> list[str]:
-        """Read the filters of a search, and check the names of its `same` fields.
-
-        Raises ArgumentError if the client may not give them, Failure if a right would allow them.
-        """
-        try:
-            filters, same = (_texts(request.get(name, ()), name) for name in IN_QUERY)
-            if is_free:
-                return [self.named.get(each.strip(), each) for each in filters]
-            require_fields(same)
-            return rewrite_filters(filters, self.named)
-        except errors.ArgumentError as error:
-            if is_free or not has_local_params([request.get(name) for name in IN_QUERY]):
-                raise
-            step = f"omit them, or serve with tokens and send one that grants {LOCAL_PARAMS!r}"
-            raise Failure(403, f"{error.reason}: it has local parameters", step) from None
-
-    def _parse_search(self, request: Json) -> tuple[Json, str | None, list[str]]:
-        """Return the arguments of a search, the key of its document, and the fields that it lacks.
-
-        What has a text is read as a document, to which a key that it lacks is no matter.
-        """
-        fault = request.get(FAULT, ("", ""))
-        require(not fault[0], "the field {!r} {}".format(*fault), "omit it")
-        reading, names = self.reading, tuple(request)
-        key_name = str(key(reading.id, names))
-        called = {str(key(name, names)) for name in (*reading.text, *OF_TEXT)} | {key_name, ID}
-        called -= {*OF_SEARCH} - {ID, "text"}
-        document = {name: value for name, value in request.items()
-                    if name in called and value is not None}  # fmt: skip
-        search = {name: value for name, value in request.items() if name not in called}
-        keys = [name for name in document if name in (key_name, ID)]
-        if len(keys) == len(document):
-            require(len(keys) < 2, f"{key_name!r} and 'id' both name the key", "omit one of them")
-            return search | ({ID: document[keys[0]]} if keys else {}), None, []
-        (record,) = self.read([document if keys else document | {reading.id: "(text)"}])
-        if isinstance(record, errors.RecordError):
-            raise record
-        if keys and isinstance(most := search.get("candidates", MOST_CANDIDATES // 10), int):
-            search["candidates"] = most + 1
-        search["text"] = record.text
-        return search, record.id if keys else None, self.list_missing(record)
 
     def explain(self, request: Mapping[str, str]) -> Json:
         """Say why two documents are found as near-duplicates or not."""
@@ -368,47 +302,10 @@ class Service:
         ids = request["id"], request["other_id"]
         return make_record(explain(self.collection, *ids, **limits, equal=equal), MOST_WORDS)
 
-    def read(self, objects: Sequence[object]) -> list[Record]:
-        """Make documents of the objects of a request, and an error of each that is none."""
-        reading = self.reading
-        records: list[tuple[str, object, bytes]] = []
-        for number, each in enumerate(objects):
-            position = f"documents[{number}]"
-            renamed = self._rename(each, position) if isinstance(each, dict) else each
-            records.append((position, renamed, b""))
-        source = SourcePart(label="documents", name="documents", path=None, reading=reading)
-        return [(isinstance(record, Document) and make_refusal(record)) or record
-                for record in from_objects(source, records, reading)]  # fmt: skip
-
-    def _rename(self, document: Json, position: str) -> Json | errors.RecordError:
-        """Call key and text of a document as the collection does, if they have our names.
-
-        A name of the collection's always means its field. An error says that both are present, and
-        differ: nobody knows then which document, or which text, is meant.
-        """
-        reading, names = self.reading, tuple(document)
-        columns = {reading.id, *reading.text}
-        if fault := document.get(FAULT):
-            id_name = key(reading.id, names) if key(reading.id, names) in document else ID
-            id = document.get(str(id_name)) if fault[0] != id_name else None
-            id = id if isinstance(id, str) else None
-            return errors.RecordError(position, "the field {!r} {}".format(*fault), id)
-        renamed = dict(document)
-        for role, theirs, ours in (("key", (reading.id,), (ID,)), ("text", reading.text, OF_TEXT)):
-            of_theirs = [name for column in theirs if (name := str(key(column, names))) in document]
-            of_ours = [name for column in ours if column not in columns
-                       and document.get(name := str(key(column, names))) is not None]  # fmt: skip
-            alike = [*of_theirs[:1], *of_ours]
-            if len({str(document[name]) for name in alike}) > 1:
-                both = f"{alike[0]!r} and {alike[-1]!r} both name the {role}, but differ"
-                return errors.RecordError(position, f"{both}: omit one of them", record=document)
-            if of_ours and not of_theirs:
-                renamed[theirs[0]] = document[of_ours[0]]
-        return renamed
-
     def make_entries(self, documents: Sequence[Document]) -> bytes:
         """Compute the fields that `index`, or `annotate`, writes for documents."""
-        lacks = {each.id: missing for each in documents if (missing := self.list_missing(each))}
+        reading = self.reading
+        lacks = {each.id: missing for each in documents if (missing := list_missing(each, reading))}
         more = b',"missing":' + orjson.dumps(lacks) if lacks else b""
         documents = [replace(document, kept=NOTHING) for document in documents]
         names = self.collection.names
@@ -425,11 +322,3 @@ class Service:
                 fields[bands] = [*map(str, fields[bands])]  # JavaScript would round 64 bits
             entries.append({names.id: order.id, **fields})
         return b'{"entries":%s%s}' % (orjson.dumps(entries), more)
-
-
-def _texts(value: object, name: str) -> list[str]:
-    """Return the texts of a field that has one or several. Raises ArgumentError if it has none."""
-    texts = [value] if isinstance(value, str) else value
-    if isinstance(texts, list | tuple) and all(isinstance(each, str) for each in texts):
-        return [*texts]
-    raise errors.ArgumentError(f"`{name}` has {value!r:.60}", "give a text, or a list of texts")

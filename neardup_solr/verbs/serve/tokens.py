@@ -12,7 +12,7 @@ from threading import Lock
 from neardup_solr.errors import SourceError
 from neardup_solr.files import regular
 from neardup_solr.progress import LOG
-from neardup_solr.verbs.serve.service import LOCAL_PARAMS
+from neardup_solr.verbs.serve.search_request import LOCAL_PARAMS
 
 RIGHTS = ("check", "search", LOCAL_PARAMS, "explain", "entries", "metrics")
 ALL = "all"
