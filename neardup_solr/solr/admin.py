@@ -263,13 +263,13 @@ def systems(collection: Collection, nodes: Sequence[str]) -> list[Answer]:
 
     It is empty for those that do not tell.
     """
-    told = []
+    answers = []
     for base in nodes or (collection.base,):
-        system = None
+        answer = None
         with suppress(SolrUnreachable):
-            system = ask(collection, f"{base}/admin/info/system")
-        told.append(system or {})
-    return told
+            answer = ask(collection, f"{base}/admin/info/system")
+        answers.append(answer or {})
+    return answers
 
 
 def versions(collection: Collection, nodes: Sequence[str]) -> tuple[str, ...]:

@@ -50,14 +50,14 @@ class Health:
 def read_health(collection: Collection) -> Health:
     """Ask for the health of a server and a collection. Raises SolrUnreachable if none answers."""
     of_nodes = cluster(collection)
-    told, metrics = systems(collection, of_nodes.nodes), _metrics(collection, of_nodes.nodes)
+    answers, metrics = systems(collection, of_nodes.nodes), _metrics(collection, of_nodes.nodes)
     return Health(
-        heap=_worst(max, map(_used_heap, told)),
+        heap=_worst(max, map(_used_heap, answers)),
         disk=_worst(min, (each.disk for each in metrics)),
         deleted=_deleted(collection),
         replaying=_any_replay(collection, metrics, of_nodes.alias_of),
         inactive=of_nodes.inactive,
-        versions=versions_of(told),
+        versions=versions_of(answers),
         without_keeper=_is_without_keeper(collection),
     )
 
@@ -74,20 +74,20 @@ def _metrics(collection: Collection, nodes: Sequence[str]) -> list[SolrMetrics]:
 
     Those that refuse or do not answer tell nothing.
     """
-    told = []
+    metrics = []
     for base in nodes or (collection.base,):
         try:
-            told.append(collection.session.metrics(base))
+            metrics.append(collection.session.metrics(base))
         except SolrError:
-            told.append(SolrMetrics())
-    return told
+            metrics.append(SolrMetrics())
+    return metrics
 
 
 def _worst(worst: Callable[[list[T]], T], values: Iterable[T | None]) -> T | None:
     """Choose the worst value of all nodes, None if any is not known."""
     listed = list(values)
-    known = [value for value in listed if value is not None]
-    return worst(known) if known and len(known) == len(listed) else None
+    numbers = [value for value in listed if value is not None]
+    return worst(numbers) if numbers and len(numbers) == len(listed) else None
 
 
 def _used_heap(system: Answer) -> float | None:
@@ -119,10 +119,10 @@ def _any_replay(
     collection: Collection, metrics: Sequence[SolrMetrics], alias_of: Sequence[str]
 ) -> bool | None:
     """Return True if a node replays a log of the collection, None if no node tells of any."""
-    told = [each.is_replaying(alias_of or [collection.name]) for each in metrics]
-    known = [each for each in told if each is not None]
-    if known:
-        return any(known)
+    each_state = [each.is_replaying(alias_of or [collection.name]) for each in metrics]
+    states = [each for each in each_state if each is not None]
+    if states:
+        return any(states)
     return False if has_update_log(collection) is False else None
 
 

@@ -203,18 +203,18 @@ class Names:
 
     def request(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """A JSON request with logical names in `fields`, `sort` and `params`, as Solr gets it."""
-        made = dict(request)
-        if "fields" in made:
-            made["fields"] = list(map(spell_field, self.fields(made["fields"])))
-        if "sort" in made:
-            clauses = (clause.split(" ", 1) for clause in made["sort"].split(","))
-            made["sort"] = ",".join(f"{self.of(name)} {way}" for name, way in clauses)
-        if "params" in made:
-            made["params"] = {
+        physical = dict(request)
+        if "fields" in physical:
+            physical["fields"] = list(map(spell_field, self.fields(physical["fields"])))
+        if "sort" in physical:
+            clauses = (clause.split(" ", 1) for clause in physical["sort"].split(","))
+            physical["sort"] = ",".join(f"{self.of(name)} {way}" for name, way in clauses)
+        if "params" in physical:
+            physical["params"] = {
                 name: self.of(value) if name.startswith(FIELD_PARAM) else value
-                for name, value in made["params"].items()
+                for name, value in physical["params"].items()
             }
-        return made
+        return physical
 
     def _text(self, document: Mapping[str, Any]) -> str | None:
         whole = document.get(self.text[0])

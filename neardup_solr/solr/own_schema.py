@@ -53,13 +53,13 @@ def own_types() -> list[dict[str, Any]]:
     """The types of the fields that we add: exact terms, numbers, and that of the note."""
     exact = {"sortMissingLast": True, "omitNorms": True, "omitTermFreqAndPositions": True}
     shared = {"uninvertible": False, "useDocValuesAsStored": True}
-    made: list[dict[str, Any]] = [
+    types: list[dict[str, Any]] = [
         {"name": name, "class": f"solr.{kind}"} | (exact if kind == "StrField" else {}) | shared
         for kind, name in TYPES.items()
     ]
     # That of the note never has values.
     none = {"docValues": False, "stored": False, "indexed": False}
-    return [*made, {"name": NOTE_TYPE, "class": "solr.StrField", **none}]
+    return [*types, {"name": NOTE_TYPE, "class": "solr.StrField", **none}]
 
 
 def xml(commands: Mapping[str, Any]) -> str:

@@ -62,16 +62,16 @@ def parse_refusals(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     if not isinstance(refusals, list) or not all(isinstance(each, dict) for each in refusals):
         reason = "the response has a list of errors in an unknown format"
         raise SolrAnswerError(url, 200, reason, NOT_SOLR)
-    said = [list_messages(each.get("message")) for each in refusals]
-    for texts in said:
+    messages = [list_messages(each.get("message")) for each in refusals]
+    for texts in messages:
         if is_halted(texts):
             raise SolrHalted(url, join_messages(texts))
-    for texts in said:
+    for texts in messages:
         if fault := find_cluster_fault(texts, url):
             raise answer_error(url, 503, fault)
     return tuple(
         Refusal(id=str(each.get("id")), reason=join_messages(texts) or NO_REASON)
-        for each, texts in zip(refusals, said, strict=True)
+        for each, texts in zip(refusals, messages, strict=True)
     )
 
 

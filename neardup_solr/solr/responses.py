@@ -144,9 +144,9 @@ def require_asked(
 
     A key that is no text may be written in several ways, so its values are not compared.
     """
-    asked = {*ids}
+    wanted = {*ids}
     keys = (document[key] for document in documents)
-    if any(isinstance(id, str) and id not in asked for id in keys):
+    if any(isinstance(id, str) and id not in wanted for id in keys):
         raise answer_error(url, 200, _OF_ANOTHER, Passes.ALWAYS)
 
 

@@ -59,12 +59,12 @@ def orders(
     empty = dict.fromkeys(name for name in OWN if name in (*written.fields, SETTINGS))
     # The settings include the text, so readers need not know that the collection had it before.
     constant = {SETTINGS: settings.fingerprint}
-    made = []
+    updates = []
     for document, (json, _) in zip(documents, encode_documents(documents, written), strict=True):
         fields = empty | orjson.loads(json) | constant
         del fields[ID]
-        made.append(Order(document.id, versions[document.id], names.physical(fields)))
-    return made
+        updates.append(Order(document.id, versions[document.id], names.physical(fields)))
+    return updates
 
 
 _GONE = "Document not found for update"  # as 9.0 refuses what later versions drop

@@ -45,7 +45,7 @@ def plain(message: str) -> str:
     It is INTERNAL with the name of the exception if nothing else is left of it.
     """
     text = _TAIL.sub("", _PAGE.sub("", message))
-    names = [found[1] for found in re.finditer(_CLASS, text)]
+    names = [match[1] for match in re.finditer(_CLASS, text)]
     text = _EXCEPTION.sub("", text)
     text = _NODE.sub(r"the node \1: ", text.replace(_ASYNC, ""))
     text = re.sub(_CLASS, r"\1", _OBJECT.sub("", text))
@@ -89,12 +89,12 @@ def _split(message: str) -> Iterator[str]:
     """
     first, *lines = message.strip().splitlines() or [""]
     has_all = _SEVERAL.match(first) is not None
-    said = (
+    of_nodes = (
         line.removeprefix(_REMOTE)
         for line in lines
         if line.startswith(_REMOTE) or (has_all and line[:1].isalpha())
     )
-    for line in (first, *said):
+    for line in (first, *of_nodes):
         if not line.startswith(("<", "request: ")):
             carried = _PASSED_ON.match(line)
             at = carried.end() if carried else 0

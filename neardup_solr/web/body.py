@@ -94,13 +94,13 @@ def parse_object(body: bytes, next_step: str = "") -> dict[str, Any]:
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in pairs:
         name = _replace_surrogates(name)
-        made[name] = TWICE if name in made else _replace_surrogates(value)
-        if fault := _find_fault(made[name]):
-            made[FAULT] = name, fault
-    return made
+        fields[name] = TWICE if name in fields else _replace_surrogates(value)
+        if fault := _find_fault(fields[name]):
+            fields[FAULT] = name, fault
+    return fields
 
 
 def _find_fault(value: Any) -> str:

@@ -43,15 +43,15 @@ class AnnotateTask:
         """Make orders for the documents that need any. Without a text they lose our fields."""
         written = [name for name in OWN if name in (*self.settings.fields, SETTINGS)]
         nothing = dict.fromkeys(map(names.of, written))
-        made, needed = list[Order](), list[Row]()
+        cleared, needed = list[Order](), list[Row]()
         for row in stored:
             if row.get(TEXT) is None and SETTINGS in row:
-                made.append(Order(row["id"], row[VERSION], nothing))
+                cleared.append(Order(row["id"], row[VERSION], nothing))
             elif self.needs_fields(row, row.get(TEXT), again=again):
                 needed.append(row)
         versions = {row["id"]: row[VERSION] for row in needed}
         documents = [Document(id=row["id"], text=row[TEXT]) for row in needed]
-        return orders(documents, versions, self.settings, names) + made
+        return orders(documents, versions, self.settings, names) + cleared
 
     def summary(self, *, read: int, gone: int, failed: int, **rest: Any) -> AnnotateSummary:
         """Make the summary of the whole run."""

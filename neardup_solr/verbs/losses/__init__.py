@@ -257,5 +257,5 @@ class LossCheck:
 
 
 def _count(facets: Mapping[str, Any], name: str) -> int:
-    found = facets.get(name)
-    return int(found.get("count", 0)) if isinstance(found, dict) else 0
+    facet = facets.get(name)
+    return int(facet.get("count", 0)) if isinstance(facet, dict) else 0

@@ -30,13 +30,13 @@ def list_targets(fields: Schema, used: frozenset[str], ours: frozenset[str]) -> 
         for copy in fields.copies_of(source):
             copies.setdefault(copy.target, []).append(copy)
     reset = {target for _, target in fields.copies}
-    for name, made in copies.items():
+    for name, filling in copies.items():
         each = fields.field(name)
         if each is not None and each.is_kept and name not in ours:
-            kinds = {copy.source: fields.field(copy.source) for copy in made}
-            known = {source: kind for source, kind in kinds.items() if kind and kind.is_kept}
-            kept = [copy for copy in made if copy.source in known]
-            yield Target(replace(each, name=name), kept, known, is_reset=name in reset)
+            kinds = {copy.source: fields.field(copy.source) for copy in filling}
+            sources = {source: kind for source, kind in kinds.items() if kind and kind.is_kept}
+            kept = [copy for copy in filling if copy.source in sources]
+            yield Target(replace(each, name=name), kept, sources, is_reset=name in reset)
 
 
 @dataclass(frozen=True, slots=True)

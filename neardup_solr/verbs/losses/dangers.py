@@ -91,11 +91,11 @@ def make_plan(
     hidden = (
         (name, query_hidden(name, fields, used, can_search)) for name in others if name not in lost
     )
-    dangers += [Danger(name, found, _ONLY_COPIED, AGAIN) for name, found in hidden if found]
-    given = [
+    dangers += [Danger(name, text, _ONLY_COPIED, AGAIN) for name, text in hidden if text]
+    with_default = [
         name for name, each in fields.fields.items() if _has_default(each) and name not in ours
     ]
-    searched = [name for name in given if can_search(name)]
+    searched = [name for name in with_default if can_search(name)]
     dangers += [Danger(name, f"*:* AND -{query.having(name)}", LACKS, GIVE) for name in searched]
     root = fields.fields.get(ROOT)
     return LossPlan(
@@ -104,7 +104,7 @@ def make_plan(
         dangers=dangers,
         targets=[*list_targets(fields, used, ours)],
         unknown=[name for name in others if fields.field(name) is None],
-        defaults=[name for name in given if name not in searched],
+        defaults=[name for name in with_default if name not in searched],
         has_families=root is not None and root.indexed and ROOT in (described or {ROOT}),
     )
 

@@ -204,8 +204,8 @@ class Service:
 
     def count_silent(self, threads: Iterable[int]) -> int:
         """Count the threads to whom Solr does not answer in time."""
-        asked, now = self.collection.session.asked, time.monotonic()
-        return sum(now - asked.get(thread, now) > ANSWER_SECONDS for thread in threads)
+        began, now = self.collection.session.asked, time.monotonic()
+        return sum(now - began.get(thread, now) > ANSWER_SECONDS for thread in threads)
 
     def check(
         self, requests: Sequence[Sequence[Record]], leaves_large: bool = False,
