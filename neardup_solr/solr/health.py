@@ -54,7 +54,7 @@ def read_health(collection: Collection) -> Health:
     return Health(
         heap=_worst(max, map(_used_heap, answers)),
         disk=_worst(min, (each.disk for each in metrics)),
-        deleted=_deleted(collection),
+        deleted=_measure_deleted(collection),
         replaying=_any_replay(collection, metrics, of_nodes.alias_of),
         inactive=of_nodes.inactive,
         versions=versions_of(answers),
@@ -97,7 +97,7 @@ def _used_heap(system: Answer) -> float | None:
     return used / most if isinstance(used, int) and isinstance(most, int) and most > 0 else None
 
 
-def _deleted(collection: Collection) -> float | None:
+def _measure_deleted(collection: Collection) -> float | None:
     """Count the share of deleted documents in the index, of a replica of each shard."""
     deleted = documents = 0
     for shard in collection.shards():

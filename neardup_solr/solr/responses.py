@@ -33,7 +33,7 @@ _OF_ANOTHER = Fault(
 )
 
 
-def marked(params: Mapping[str, Any], mark: str) -> dict[str, Any]:
+def add_mark(params: Mapping[str, Any], mark: str) -> dict[str, Any]:
     """Add a mark to the parameters of a request, which Solr repeats in its answer."""
     return {"echoParams": "explicit", **params, MARK: mark}
 

@@ -244,7 +244,7 @@ class CheckedSession(requests.Session):
         params = options.get("params") or {}
         if not _REPEATING.search(path) or not (params or written or self._repeating):
             return options
-        return {**options, "params": responses.marked(params, secrets.token_hex(8))}
+        return {**options, "params": responses.add_mark(params, secrets.token_hex(8))}
 
     def _deadline(self) -> float:
         """Tell when patience ends for a request that begins now, infinity without any."""

@@ -57,7 +57,7 @@ class Target:
 
         A document that `is_whole` is replaced: then the target is written if it has no source.
         """
-        values = [_canonical(self.field, each) for each in _listed(row.get(self.field.name))]
+        values = [_canonical(self.field, each) for each in _as_list(row.get(self.field.name))]
         stored, rest = self._copy_all(row, is_whole)
         copied = [*stored, *(value for part in rest for value in part)]
         if is_whole and not copied:
@@ -81,7 +81,7 @@ class Target:
         present = (copy for copy in self.copies if copy.source in place)
         stored, rest = list[Any](), list[list[Any]]()
         for copy in sorted(present, key=lambda copy: place[copy.source]):
-            values = self._copy(copy, _listed(row[copy.source]), is_whole)
+            values = self._copy(copy, _as_list(row[copy.source]), is_whole)
             if self.sources[copy.source].stored:
                 stored += values
             elif values:
@@ -97,7 +97,7 @@ class Target:
         return [_canonical(self.field, value[:cut]) for value in spelled]
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
