@@ -36,7 +36,7 @@ from lib.solr import running_solr
 
 import neardup_solr as nd
 from neardup_solr.arguments import Way
-from neardup_solr.verbs.duplicates.read import Compared
+from neardup_solr.verbs.duplicates.request import Compared
 
 SIZES = ((1_800, 100), (2_600, 100), (15_000, 500))
 WORDS, MOST_WORDS, EXCERPT, FOOT = 250, 500, 50, 25

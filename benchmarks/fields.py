@@ -39,7 +39,7 @@ from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.weights import Weight, learn_weights
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates.read import choose_way
+from neardup_solr.verbs.duplicates.candidate_pairs import choose_way
 
 THREADS = os.cpu_count() or 1
 # What was measured of others on the same sets: Splink 4.0.17, p >= 0.5, its first sensible model ->

@@ -32,7 +32,7 @@ from neardup_solr.measures import aligned
 from neardup_solr.measures.aligned import ALIGNED, compare_records
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates.read import choose_way
+from neardup_solr.verbs.duplicates.candidate_pairs import choose_way
 
 THREADS = os.cpu_count() or 1
 OTHERS = ("words", "jaccard", "aligned")  # measures that are not chosen

@@ -26,8 +26,11 @@ from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.logistic import fit_logistic
 from neardup_solr.measures.pretrained import WholeRecords
 from neardup_solr.memory import Spill
-from neardup_solr.verbs.duplicates import compare, plan
-from neardup_solr.verbs.duplicates.read import read_documents
+from neardup_solr.verbs.duplicates.candidate_pairs import find_candidates, name_way
+from neardup_solr.verbs.duplicates.comparison import Comparison
+from neardup_solr.verbs.duplicates.corpus import read_corpus
+from neardup_solr.verbs.duplicates.plan import make_plan
+from neardup_solr.verbs.duplicates.request import Request
 
 SHRINKAGE = 1.0
 EACH = 400.0  # pairs that each table counts for
@@ -53,12 +56,12 @@ def read_sample(table: Table) -> Sample:
     with tempfile.TemporaryDirectory() as name, Spill() as spill:
         first, second = (write_rows(rows, Path(name) / f"{'ab'[at]}.csv")
                          for at, rows in enumerate(table.sides))  # fmt: skip
-        work = plan(source=first, against=second)
-        documents = read_documents(work, spill)
-        comparison = compare.Comparison.of(work, documents)
-        way = work.choose_way(comparison.distinct, documents.fits)
-        candidates = compare.find_candidates(
-            work, documents, way, comparison.copies, comparison.columns
+        plan = make_plan(Request(first, against=second))
+        documents = read_corpus(plan, spill)
+        comparison = Comparison.of(plan, documents)
+        way = name_way(plan, documents, comparison.distinct)
+        candidates = find_candidates(
+            plan, documents, way, comparison.copies, comparison.columns
         ).pairs
         ids = list(map(str, documents.ids(range(len(documents)))))
         matcher, copies = comparison.matcher, comparison.copies

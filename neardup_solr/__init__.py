@@ -44,7 +44,7 @@ _MODULES = {
     "settings": "Settings",
     "solr.collection": "Collection",
     "verbs.answer": "Answers",
-    "verbs.duplicates": "Duplicates",
+    "verbs.duplicates.result": "Duplicates",
     "verbs.evaluate.evaluation": "Evaluation",
     "verbs.gate.decision": "Decision",
     "verbs.report": "Report",

@@ -43,7 +43,7 @@ from neardup_solr.records import Pair as Pair
 from neardup_solr.settings import Settings as Settings
 from neardup_solr.solr.collection import Collection as Collection
 from neardup_solr.verbs.answer import Answers as Answers
-from neardup_solr.verbs.duplicates import Duplicates as Duplicates
+from neardup_solr.verbs.duplicates.result import Duplicates as Duplicates
 from neardup_solr.verbs.evaluate.evaluation import Evaluation as Evaluation
 from neardup_solr.verbs.gate.decision import Decision as Decision
 from neardup_solr.verbs.report import Report as Report

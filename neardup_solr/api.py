@@ -526,9 +526,10 @@ def duplicates(
     Raises SettingsError if a collection lacks signatures, SourceError if a source cannot be read,
     SolrError if Solr does not answer.
     """
-    from neardup_solr.verbs.duplicates import duplicates as work
+    from neardup_solr.verbs.duplicates.find import find_duplicates
+    from neardup_solr.verbs.duplicates.request import Request
 
-    return work(
+    request = Request(
         source,
         against=against,
         by=by,
@@ -555,6 +556,7 @@ def duplicates(
         on_error=on_error,
         on_progress=on_progress,
     )
+    return find_duplicates(request)
 
 
 @public

@@ -16,7 +16,7 @@ _MODULES = {
     "sources": "SourceLike",
     "verbs.annotate.summary": "AnnotateSummary StripSummary",
     "verbs.retry": "RetrySummary",
-    "verbs.duplicates.read": "Compared",
+    "verbs.duplicates.request": "Compared",
     "verbs.tune.training": "Training",
     "verbs.doctor": "Diagnosis",
     "verbs.explain.explanation": "Explanation",

@@ -16,7 +16,7 @@ from neardup_solr.sources import SourceLike as SourceLike
 from neardup_solr.verbs.annotate.summary import AnnotateSummary as AnnotateSummary
 from neardup_solr.verbs.annotate.summary import StripSummary as StripSummary
 from neardup_solr.verbs.doctor import Diagnosis as Diagnosis
-from neardup_solr.verbs.duplicates.read import Compared as Compared
+from neardup_solr.verbs.duplicates.request import Compared as Compared
 from neardup_solr.verbs.explain.explanation import Explanation as Explanation
 from neardup_solr.verbs.gate.decisions import Decisions as Decisions
 from neardup_solr.verbs.index_run import IndexSummary as IndexSummary

@@ -7,8 +7,8 @@ from typing import Any
 
 import neardup_solr as nd
 from neardup_solr.sources import paths_of, reading_of
-from neardup_solr.verbs.duplicates import Duplicates
-from neardup_solr.verbs.duplicates.result import Unique, check_files, require_copied
+from neardup_solr.verbs.duplicates.result import Duplicates
+from neardup_solr.verbs.duplicates.unique import Unique, check_files, require_copied
 
 
 def write_copies(

@@ -23,7 +23,7 @@ from neardup_solr.clusters.components import components
 from neardup_solr.clusters.linkage import fold_identical, link
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.settings import CAP
-from neardup_solr.verbs.duplicates import Duplicates
+from neardup_solr.verbs.duplicates.result import Duplicates
 
 LEAST = 0.8
 FORMER = 256  # the cap before it was measured

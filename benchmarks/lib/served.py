@@ -26,9 +26,12 @@ from neardup_solr.measures.pairs import Pairs
 from neardup_solr.memory import Spill
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.duplicates import Duplicates, plan
-from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
-from neardup_solr.verbs.duplicates.read import read_documents
+from neardup_solr.verbs.duplicates.candidate_pairs import find_candidates
+from neardup_solr.verbs.duplicates.comparison import Comparison
+from neardup_solr.verbs.duplicates.corpus import read_corpus
+from neardup_solr.verbs.duplicates.plan import make_plan
+from neardup_solr.verbs.duplicates.request import Request
+from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.mark import Marks
 
 PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
@@ -59,9 +62,9 @@ def _served(documents: Sequence[Document]) -> Iterator[Collection]:
 
 def _candidates(solr: Collection, spill: Spill) -> tuple[Comparison, Candidates]:
     """What `duplicates` does before it compares."""
-    work = plan(source=solr)
-    documents = read_documents(work, spill)
-    return Comparison.of(work, documents), find_candidates(work, documents, "bands")
+    plan = make_plan(Request(solr))
+    documents = read_corpus(plan, spill)
+    return Comparison.of(plan, documents), find_candidates(plan, documents, "bands")
 
 
 def _plain(solr: Collection) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from neardup_solr.measures import Limits, measure_of
 from neardup_solr.settings import CAP, Settings, settings_of
 from neardup_solr.sources import Reading
 from neardup_solr.spark.driver import ENDS, DataFrame, chosen, require_alive, require_ends
-from neardup_solr.verbs.duplicates import warn_of_bands
+from neardup_solr.verbs.duplicates.find import warn_of_bands
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -49,7 +49,7 @@ def measure_by(
         return (settings and settings.measure) or "words"
     from neardup_solr.measures.model import make_measure
     from neardup_solr.measures.record_matcher import make_joined_measure
-    from neardup_solr.verbs.duplicates.read import read_model
+    from neardup_solr.verbs.duplicates.plan import read_model
 
     is_free = measure == measures.AUTO
     require(is_free, "a model has its own measure", "omit `model` or `measure`")

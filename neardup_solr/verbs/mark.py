@@ -19,7 +19,7 @@ from neardup_solr.solr.names import MARKS, SETTINGS, VERSION
 from neardup_solr.solr.query import having
 from neardup_solr.solr.settle import settle
 from neardup_solr.solr.update import Order
-from neardup_solr.verbs.duplicates import Duplicates
+from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.field_names import own_fields
 from neardup_solr.verbs.losses import LossCheck
 

@@ -27,7 +27,7 @@ from neardup_solr.reports.html import Page, show_invisibles
 from neardup_solr.reports.pair import PairTable
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates.result import MOST_SHOWN
+from neardup_solr.verbs.duplicates.notebook import MOST_SHOWN
 from tests.browser.conftest import (
     Chrome,
     OpenPage,

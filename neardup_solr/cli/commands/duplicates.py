@@ -19,9 +19,9 @@ from neardup_solr.progress import Progress
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
     from neardup_solr.solr.collection import Collection
-    from neardup_solr.verbs.duplicates import Duplicates
     from neardup_solr.verbs.duplicates.remember import Changes
-    from neardup_solr.verbs.duplicates.result import Unique
+    from neardup_solr.verbs.duplicates.result import Duplicates
+    from neardup_solr.verbs.duplicates.unique import Unique
     from neardup_solr.verbs.mark import Marks
 
 
@@ -45,7 +45,8 @@ def duplicates(
 
     A file needs no Solr. Without a column named text, the columns are guessed from their contents.
     """
-    from neardup_solr.verbs.duplicates import find_duplicates, plan
+    from neardup_solr.verbs.duplicates.find import find_duplicates
+    from neardup_solr.verbs.duplicates.request import Request
 
     source, against = typed["source"], typed["against"]
     files = {"unique": unique, "removed": removed, "rejected": rejected}
@@ -79,14 +80,14 @@ def duplicates(
         typed = typed.replace(source=place)
         _check_files(typed, output, files)
         show.compile_kernel()
-        work = plan(
+        request = Request(
             checkpoint=checkpoint,
             memory=memory,
             beside=columns.beside,
             **watching,
             **typed.arguments,
         )
-        result = find_duplicates(work)
+        result = find_duplicates(request)
         if result.doubt and (unique or removed) and not yes:
             _confirm_removal(result)
         if any(files.values()):
@@ -122,7 +123,8 @@ def duplicates(
 def _check_files(typed: Typed, outputs: Sequence[Path], files: Mapping[str, Path | None]) -> None:
     """Refuse files that could not be written, before any work is done for them."""
     from neardup_solr.sources import paths_of, reading_of
-    from neardup_solr.verbs.duplicates.result import check_files, check_output, require_copied
+    from neardup_solr.verbs.duplicates.output import check_output
+    from neardup_solr.verbs.duplicates.unique import check_files, require_copied
 
     if any(files.values()):
         columns = {name: typed[name] for name in ("id", "text")}

@@ -57,12 +57,14 @@ class FollowMarks:
             self._running = start_thread(self._mark), state
 
     def _mark(self) -> Marks:
-        from neardup_solr.verbs.duplicates import duplicates
+        from neardup_solr.verbs.duplicates.find import find_duplicates
+        from neardup_solr.verbs.duplicates.request import Request
         from neardup_solr.verbs.mark import mark
 
         patience = self.collection.session.outages.patience
         arguments = {**self._arguments, "patience": patience}
-        result = duplicates(self.collection, remember=self._remember, **arguments)
+        request = Request(self.collection, remember=self._remember, **arguments)
+        result = find_duplicates(request)
         # The user has confirmed the marks of the remembered run; a line is logged now, too.
         return mark(self.collection, result, yes=True, patience=patience)
 

@@ -27,11 +27,11 @@ from neardup_solr.guard import (
 )
 from neardup_solr.guard.families import find_families
 from neardup_solr.guard.template import SEVERAL, Template, choose_doubtful, find_template
-from neardup_solr.measures import floor
+from neardup_solr.measures import Limits, floor
 from neardup_solr.measures.pairs import Pairs, find_pairs, take_evenly
 from neardup_solr.records import AnyId, Cluster, key_of, largest
-from neardup_solr.verbs.duplicates.group import Compare, Graph, Grouped, RowNumbers
-from neardup_solr.verbs.duplicates.read import Corpus, Work
+from neardup_solr.verbs.duplicates.corpus import Corpus
+from neardup_solr.verbs.duplicates.graph import Compare, Graph, Grouped, RowNumbers
 
 TEXTS, ALL_TEXTS = 50, 1_000  # that are looked at: of a cluster, and of all, about
 OTHERS = 0.25  # of these, from a sample of the clusters that are not the largest
@@ -60,16 +60,16 @@ class Doubts:
 
 
 def find_doubts(
-    work: Work, documents: Corpus, grouped: Grouped, rows: RowNumbers, compare: Compare
+    corpus: Corpus, limits: Limits, grouped: Grouped, rows: RowNumbers, compare: Compare
 ) -> Doubts:
     """Find what may be no copies among what the clusters of a run would remove."""
-    templates = find_templates(documents, grouped, rows)
-    texts = Texts(documents, rows)
+    templates = find_templates(corpus, grouped, rows)
+    texts, least = Texts(corpus, rows), corpus.measure.least(limits)
     return Doubts(
         templates=templates,
         # Across two sides each is removed for one that it is near to.
-        far=None if work.is_across else find_far(work, grouped, texts),
-        linked=find_linked(grouped, work.measure.least(work.limits), compare, texts),
+        far=None if corpus.is_across else find_far(grouped, least, limits.max_distance, texts),
+        linked=find_linked(grouped, least, compare, texts),
     )
 
 
@@ -77,25 +77,24 @@ def find_doubts(
 class Texts:
     """Texts of the documents of a graph, by their numbers in `rows`."""
 
-    documents: Corpus
+    corpus: Corpus
     rows: RowNumbers
 
     def mark_alike(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
         """Mark the pairs of documents that are alike by their letters."""
         nodes = np.unique(np.array(pairs, dtype=np.int64).reshape(-1, 2))
         order = nodes[np.argsort(self.rows[nodes])]
-        texts = self.documents.texts(self.rows[order].tolist())
-        forms = dict(zip(order.tolist(), self.documents.normalize(texts), strict=True))
+        texts = self.corpus.texts(self.rows[order].tolist())
+        forms = dict(zip(order.tolist(), self.corpus.normalize(texts), strict=True))
         return np.array([are_alike(forms[a], forms[b]) for a, b in pairs], dtype=np.bool_)
 
 
-def find_far(work: Work, grouped: Grouped, texts: Texts) -> Far | None:
+def find_far(grouped: Grouped, least: float, most: int | None, texts: Texts) -> Far | None:
     """Find the documents that are removed for one that they are not near to.
 
     Measures that count few slips as much leave out those that are alike by their letters.
     """
     graph, clusters = grouped.graph, grouped.clusters
-    least, most = work.measure.least(work.limits), work.limits.max_distance
     same = {graph.keys[node] for node in np.unique(graph.same).tolist()}
     far = list_far(clusters, least * ROUGH.get(graph.measure, 1.0), same, most)
     share = SHARE_BY_FIELDS if graph.measure in BY_FIELDS else SHARE
@@ -112,11 +111,11 @@ def find_far(work: Work, grouped: Grouped, texts: Texts) -> Far | None:
     return describe_far(rest, clusters, share, 1 / step)
 
 
-def find_templates(documents: Corpus, grouped: Grouped, rows: RowNumbers) -> tuple[Template, ...]:
+def find_templates(corpus: Corpus, grouped: Grouped, rows: RowNumbers) -> tuple[Template, ...]:
     """Find the clusters that may be templates instead of copies, by some of their texts."""
-    count = len(documents) - len(documents.dead)
+    count = len(corpus) - len(corpus.dead)
     removed = sum(len(cluster.members) - 1 for cluster in grouped.clusters)
-    are_readable = documents.are_readable(rows)
+    are_readable = corpus.are_readable(rows)
     row_of = dict(zip(grouped.graph.keys, rows.tolist(), strict=True))
     readable = set(rows[are_readable].tolist())
     several = []
@@ -126,13 +125,13 @@ def find_templates(documents: Corpus, grouped: Grouped, rows: RowNumbers) -> tup
             several.append((cluster, part[:: -(-len(part) // TEXTS)]))
     chosen, first, weight = _choose(several)
     wanted = sorted({row for _, part in chosen for row in part})
-    forms = dict(zip(wanted, documents.normalize(documents.texts(wanted)), strict=True))
+    forms = dict(zip(wanted, corpus.normalize(corpus.texts(wanted)), strict=True))
     texts = [(cluster, [forms[row] for row in part]) for cluster, part in chosen]
     templates = []
     for cluster, some in texts:
         size = len(cluster.members)
-        if found := find_template(cluster.id, size, size / count, some):
-            templates.append(found)
+        if template := find_template(cluster.id, size, size / count, some):
+            templates.append(template)
     ids = {each.cluster for each in templates if each.is_sure}
     small = [(each.id, len(each.members), some) for each, some in texts
              if each.id not in ids and len(some) < SEVERAL]  # fmt: skip

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr import clusters
+from neardup_solr.clusters import bridges
 from neardup_solr.clusters.components import Labels, components
 from neardup_solr.clusters.linkage import missing_pairs
 from neardup_solr.clusters.removal import remove_across, remove_within
@@ -20,9 +20,10 @@ from neardup_solr.measures.common_runs import find_common
 from neardup_solr.measures.equality import NUMBERS, parse_equality
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import Removed
-from neardup_solr.verbs.duplicates.compare import Comparison
+from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, find_doubts
-from neardup_solr.verbs.duplicates.group import Graph, Grouped, RowNumbers, group, make_compare
+from neardup_solr.verbs.duplicates.graph import Graph, Grouped, RowNumbers, group
+from neardup_solr.verbs.duplicates.group import make_compare
 
 FEWEST_LINKED = 3  # documents that a digest links
 FEW = 5_000  # documents, of which it is tried to leave out what many have in common
@@ -45,9 +46,9 @@ class Remedies:
         cls, comparison: Comparison, grouped: Grouped, rows: RowNumbers, doubts: Doubts
     ) -> Remedies:
         """Take the documents of the clusters that are doubted, or some of each."""
-        graph, labels, work = grouped.graph, grouped.labels, comparison.work
+        graph, labels = grouped.graph, grouped.labels
         are_templates = _mark_templates(graph, labels, doubts)
-        least = work.measure.least(work.limits)
+        least = comparison.comparer.least
         are_doubted = are_templates | _mark_doubted(graph, labels, doubts, least)
         # Those of a template, and those that link several as a digest does, are copies of none.
         hubs = _mark_hubs(graph, doubts)
@@ -95,23 +96,19 @@ class Remedies:
 
     def _list(self) -> Iterator[tuple[str, Callable[[], tuple[Graph, float]]]]:
         """List the options that can be tried, with what makes the graph and its threshold."""
-        work, graph = self.comparison.work, self.graph
-        least = work.measure.least(work.limits)
-        if work.measure.needs_texts and not work.equality:
+        plan, comparer, graph = self.comparison.plan, self.comparison.comparer, self.graph
+        needs_texts = comparer.measure.needs_texts
+        if needs_texts and not plan.equal:
             yield "use `equal` numbers", self._separate_numbers
-        if work.linkage == "single" and not graph.has_sides:
+        if plan.linkage == "single" and not graph.has_sides:
             yield "use `linkage` complete", self._link_completely
-        documents = self.comparison.documents
-        is_small = len(documents) <= FEW and not documents.may_change
-        if (
-            is_small
-            and work.measure.needs_texts
-            and graph.measure not in BY_FIELDS
-            and not work.without_common
-        ):
+        corpus = self.comparison.corpus
+        is_small = len(corpus) <= FEW and not corpus.may_change
+        is_open = graph.measure not in BY_FIELDS and not plan.request.without_common
+        if is_small and needs_texts and is_open:
             yield "use `without_common` to ignore the shared parts", self._leave_out_common
         for higher in HIGHER:
-            if higher > least and work.limits.max_distance is None:
+            if higher > comparer.least and comparer.limits.max_distance is None:
                 yield f"use `min_similarity` {higher:g}", partial(self._select, higher)
 
     def _try(self, trial: Callable[[], tuple[Graph, float]]) -> int | None:
@@ -120,12 +117,12 @@ class Remedies:
         graph, least = trial()
         compare = make_compare(comparison, rows)
         grouped = group(replace(graph, canonical=None), compare)
-        work = comparison.work
-        if work.limits.max_distance is None:
-            work = replace(work, bounds=Limits(min_similarity=least), reach=0.0)
-        if find_doubts(work, comparison.documents, grouped, rows, compare):
+        corpus, limits = comparison.corpus, comparison.comparer.limits
+        if limits.max_distance is None:
+            limits = Limits(min_similarity=least)
+        if find_doubts(corpus, limits, grouped, rows, compare):
             return None
-        if work.is_across:
+        if corpus.is_across:
             removed = remove_across(grouped.pairs)
         else:
             removed = remove_within(grouped.pairs, grouped.clusters)
@@ -134,7 +131,7 @@ class Remedies:
     def _are_copies(self, grouped: Grouped, removed: Iterable[Removed]) -> bool:
         """Tell whether documents that are unlike others are only removed for the same text."""
         graph, are_unlike = grouped.graph, self.are_unlike
-        second = int(self.comparison.work.is_across)
+        second = int(self.comparison.corpus.is_across)
         node_of = {name: node for node, name in enumerate(graph.nodes)}
         pairs = [(node_of[0, each.id], node_of[second, each.duplicate_of]) for each in removed]
         wrong = sum(
@@ -151,29 +148,29 @@ class Remedies:
         """Keep the pairs of documents that have equal numbers."""
         equality = parse_equality(NUMBERS)
         numbers = self.comparison.number_equal(equality, np.sort(self.rows))[self.rows]
-        pairs, work = self.graph.pairs, self.comparison.work
+        pairs = self.graph.pairs
         kept = numbers[pairs[:, 0]] == numbers[pairs[:, 1]]
-        return self.graph.keep(kept), work.measure.least(work.limits)
+        return self.graph.keep(kept), self.comparison.comparer.least
 
     def _link_completely(self) -> tuple[Graph, float]:
         """Link documents that are all near each other, after comparing those that were not."""
-        graph, rows, work = self.graph, self.rows, self.comparison.work
+        graph, rows, least = self.graph, self.rows, self.comparison.comparer.least
         labels = components(len(rows), graph.pairs)
         lacking = missing_pairs(len(rows), graph.pairs, labels)
         distances, similarities = make_compare(self.comparison, rows)(lacking)
-        near = similarities >= floor(work.measure.least(work.limits))
+        near = similarities >= floor(least)
         graph = _add(graph, lacking[near], distances[near], similarities[near])
-        return replace(graph, linkage="complete"), work.measure.least(work.limits)
+        return replace(graph, linkage="complete"), least
 
     def _leave_out_common(self) -> tuple[Graph, float]:
         """Keep the pairs that are near without what many documents have in common."""
         comparison, rows, graph = self.comparison, self.rows, self.graph
-        documents = comparison.documents
-        living = documents.living()
-        common = find_common(list(documents.normalize(documents.texts(living.tolist()))))
+        corpus = comparison.corpus
+        living = corpus.living()
+        common = find_common(list(corpus.normalize(corpus.texts(living.tolist()))))
         order = np.argsort(rows)
         forms = [""] * len(rows)
-        stripped = common.strip(list(documents.normalize(documents.texts(rows[order].tolist()))))
+        stripped = common.strip(list(corpus.normalize(corpus.texts(rows[order].tolist()))))
         for node, form in zip(order.tolist(), stripped, strict=True):
             forms[node] = form
         comparer = replace(comparison.comparer, frequencies=None)
@@ -194,7 +191,7 @@ def _mark_links(graph: Graph, labels: Labels) -> NDArray[np.bool_]:
     size = len(graph.nodes)
     marks = np.bincount(graph.pairs.ravel(), minlength=size) >= FEWEST_LINKED
     are_bridges = np.zeros(size, dtype=np.bool_)
-    are_bridges[clusters.bridges(size, graph.pairs, labels)] = True
+    are_bridges[bridges(size, graph.pairs, labels)] = True
     return marks & are_bridges
 
 

@@ -19,8 +19,10 @@ from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.kernel import joins
 from neardup_solr.measures.pairs import Pairs, number_pairs, pairs_of
 from neardup_solr.minhash.sign import hash_texts
-from neardup_solr.sources import is_collection
-from neardup_solr.verbs.duplicates.read import AT_ONCE, Compared, Corpus, Hashes, Work
+from neardup_solr.sources.source import is_collection
+from neardup_solr.verbs.duplicates.corpus import Corpus
+from neardup_solr.verbs.duplicates.parts import AT_ONCE
+from neardup_solr.verbs.duplicates.plan import RunPlan
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
@@ -29,8 +31,9 @@ FIRST_LINE = b"neardup duplicates: what the next run need not compare\n"
 ASKED = ("by", "max_distance", "min_similarity", "fq", "same", "cap", "linkage", "canonical",
          "equal")  # fmt: skip
 UNKNOWN = np.uint64(0)  # the key of a document that is not remembered
-NOTHING: Hashes = np.empty(0, dtype=np.uint64)
+NOTHING: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
 
+Hashes: TypeAlias = NDArray[np.uint64]
 Known: TypeAlias = tuple[Pairs, NDArray[np.int64], NDArray[np.float64]]
 
 
@@ -49,7 +52,7 @@ class Changes:
     reason: str = ""
 
 
-class Memory:
+class EarlierRun:
     """The pairs that the file `remember` has of an earlier run, and those that this run adds.
 
     `changes` are those since the earlier run.
@@ -63,34 +66,36 @@ class Memory:
         self._before, self._arrays = dict[str, NDArray[Any]](), dict[str, NDArray[Any]]()
         self._work = ""
 
-    def match(self, work: Work, documents: Corpus) -> None:
+    def match(self, plan: RunPlan, corpus: Corpus) -> None:
         """Find what of the earlier run still holds for these documents."""
         from neardup_solr import __version__
 
-        (source,), (side,) = work.sides, documents.sides
-        measure, contents = work.measure, side.contents
+        measure, (side,) = corpus.measure, corpus.sides
+        contents = side.contents
         if measure.needs_frequencies:
             reason = f"{measure.name} weights depend on all documents, so nothing can be remembered"
         elif contents is None:
             reason = "the field _version_ has no docValues, so nothing can be remembered"
         else:
-            compared = _describe(source, work)
-            fingerprint = documents.settings.fingerprint
-            self._work = f"{__version__} {fingerprint} {measure.name} {work.limits} {compared}"
-            self._number_documents(documents, contents.table()[:, 0])
+            compared = _describe(plan)
+            fingerprint = corpus.settings.fingerprint
+            self._work = (
+                f"{__version__} {fingerprint} {measure.name} {plan.limits_by(measure)} {compared}"
+            )
+            self._number_documents(corpus, contents.table()[:, 0])
             reason = self._look_at_stored()
             self.changes = replace(self.changes, reason=reason)
             return
         self._is_kept, self.changes = False, Changes(reason=reason)
 
-    def _number_documents(self, documents: Corpus, contents: Hashes) -> None:
+    def _number_documents(self, corpus: Corpus, contents: Hashes) -> None:
         """Make a key of each document, of its id and what is in it."""
-        count = len(documents)
+        count = len(corpus)
         parts = (range(at, min(at + AT_ONCE, count)) for at in range(0, count, AT_ONCE))
-        hashes = [hash_texts(list(map(str, documents.ids(part)))) for part in parts]
+        hashes = [hash_texts(list(map(str, corpus.ids(part)))) for part in parts]
         ids, keys = np.concatenate([NOTHING, *hashes]), np.empty(count, dtype=np.uint64)
         joins.hash_whole(np.stack([ids, contents], axis=1).view(np.uint32), 4, keys)
-        ids[documents.dead] = keys[documents.dead] = UNKNOWN
+        ids[corpus.dead] = keys[corpus.dead] = UNKNOWN
         self._arrays = {"ids": ids, "keys": keys}
 
     def _look_at_stored(self) -> str:
@@ -160,24 +165,25 @@ class Memory:
         self._arrays |= {"distances": distances[order], "similarities": similarities[order]}
         self._arrays["keys"][list(forgotten)] = UNKNOWN
 
-    def write(self, work: Work) -> None:
+    def write(self, plan: RunPlan, measure: str) -> None:
         """Store this run in place of the earlier, if it can be remembered.
 
         Raises SourceError if the file cannot be written.
         """
-        arguments = {name: work.arguments[name] for name in ASKED} | {"measure": work.measure.name}
-        if work.arguments["answers"] is not None:
-            arguments["answers"] = str(Path(work.arguments["answers"]).absolute())
+        request = replace(plan.request, linkage=plan.linkage)
+        arguments = {name: getattr(request, name) for name in ASKED} | {"measure": measure}
+        if request.answers is not None:
+            arguments["answers"] = str(Path(request.answers).absolute())
         if self._is_kept:
             about = {"work": self._work, "asked": arguments}
             write_arrays(self._path, FIRST_LINE, about, self._arrays)
 
 
-def _describe(source: Compared, work: Work) -> str:
+def _describe(plan: RunPlan) -> str:
     """Describe what is compared of a collection or of a source: anything else is another work."""
-    if is_collection(source):
-        return source.identity + (f" {work.filters!r}" if work.filters else "")
-    return f"a source, on repeat {work.readings[0].on_repeat or 'keep'}"
+    if is_collection(plan.source):
+        return plan.source.identity + (f" {plan.fq!r}" if plan.fq else "")
+    return f"a source, on repeat {plan.readings[0].on_repeat or 'keep'}"
 
 
 def _renumber(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.int64]]:

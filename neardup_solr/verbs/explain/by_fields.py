@@ -12,7 +12,11 @@ from neardup_solr.arguments import PairMeasure
 from neardup_solr.memory import Spill
 from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.duplicates import compare, plan, read
+from neardup_solr.verbs.duplicates.candidate_pairs import find_candidates, name_way
+from neardup_solr.verbs.duplicates.comparison import Comparison
+from neardup_solr.verbs.duplicates.corpus import Corpus, read_corpus
+from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
+from neardup_solr.verbs.duplicates.request import Request
 from neardup_solr.verbs.explain.documents import estimate_shared_words, read_settings, read_stored
 from neardup_solr.verbs.explain.facts import Facts
 from neardup_solr.verbs.explain.request import ExplainRequest
@@ -22,29 +26,29 @@ from neardup_solr.verbs.explain.subject import Subject, make_subject
 def compare_by_fields(request: ExplainRequest) -> Facts:
     """Compare all candidates by their fields, and the two records in detail."""
     ids = request.ids
-    work = plan(
-        source=request.source, measure=request.measure, fields=request.fields,
-        model=request.model, max_distance=request.max_distance,
-        min_similarity=request.min_similarity, equal=request.equal, id=request.id,
-        text=request.text, settings=request.settings, on_progress=request.on_progress,
-        beside=request.beside,
+    compared = Request(
+        request.source, measure=request.measure, fields=request.fields, model=request.model,
+        max_distance=request.max_distance, min_similarity=request.min_similarity,
+        equal=request.equal, id=request.id, text=request.text, settings=request.settings,
+        on_progress=request.on_progress, beside=request.beside,
     )  # fmt: skip
-    source, subjects = work.sides[0], list[Subject]()
+    plan = make_plan(compared)
+    source, subjects = plan.source, list[Subject]()
     if isinstance(source, Collection):
         subjects = read_stored(source, ids, read_settings(source, None))
     with Spill() as spill:
-        documents = read.read_documents(work, spill)
-        rows = [_find_row(work, documents, id) for id in ids]
+        documents = read_corpus(plan, spill)
+        rows = [_find_row(plan, documents, id) for id in ids]
         for id, row in zip(ids, rows[len(subjects) :], strict=False):
             document = Document(id=id, text=documents.texts([row])[0] or "")
             subjects.append(make_subject(document, documents.settings))
-        comparison = compare.Comparison.of(work, documents)
-        by = work.choose_way(comparison.distinct, documents.fits)
-        candidates = compare.find_candidates(
-            work, documents, by, comparison.copies, comparison.columns
+        comparison = Comparison.of(plan, documents)
+        by = name_way(plan, documents, comparison.distinct)
+        candidates = find_candidates(
+            plan, documents, by, comparison.copies, comparison.columns
         ).pairs
-        limits = work.limits
-        if work.model is None:
+        limits = comparison.comparer.limits
+        if plan.model is None:
             comparison.verify(candidates)  # which teaches the weights
         else:
             limits = replace(limits, min_similarity=comparison.comparer.least)
@@ -59,21 +63,21 @@ def compare_by_fields(request: ExplainRequest) -> Facts:
             settings=documents.settings,
             limits=limits,
             frequencies=matcher.frequencies,
-            measure=cast(PairMeasure, work.measure.name),
+            measure=cast(PairMeasure, documents.measure.name),
             shared_words=estimate_shared_words(one, other, forms, len(forms)),
             by=by,
             evidence=tuple(matcher.explain(pair)[0]),
-            kinds=work.kinds,
-            records=[documents.record(row, [*work.kinds]) for row in rows],
+            kinds=plan.fields,
+            records=[documents.record(row, [*plan.fields]) for row in rows],
             candidates=len(candidates),
-            equality=work.equality,
+            equality=plan.equal,
             documents=len(documents),
             is_stored=isinstance(source, Collection),
             probability=float(matcher.match(pair)[0]),
         )
 
 
-def _find_row(work: read.Work, documents: read.Corpus, id: str) -> int:
+def _find_row(plan: RunPlan, documents: Corpus, id: str) -> int:
     """Find the row of an id, the last one if several records have it."""
     (side,) = documents.sides
     ids = list(map(str, side.ids.take(range(len(side.ids)))))
@@ -82,4 +86,4 @@ def _find_row(work: read.Work, documents: read.Corpus, id: str) -> int:
     if rows := [row for row, name in enumerate(ids) if name.startswith(f"{id}@row")]:
         return rows[-1]
     refused = {error.id: error for error in side.failures.first}
-    raise sources.lacking(work.sides[0], id, refused, "record with words")
+    raise sources.lacking(plan.source, id, refused, "record with words")

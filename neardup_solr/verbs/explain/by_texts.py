@@ -16,7 +16,7 @@ from neardup_solr.settings import DEFAULT_SETTINGS, Settings, fit_shingles, sett
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import reading_of
 from neardup_solr.verbs.collection_measure import SAMPLED, measure_by, sample_texts
-from neardup_solr.verbs.duplicates import read
+from neardup_solr.verbs.duplicates.candidate_pairs import choose_way
 from neardup_solr.verbs.explain.documents import (
     estimate_shared_words,
     read_settings,
@@ -94,7 +94,7 @@ def _read_stored_pair(request: ExplainRequest, measure: MeasureName) -> TextPair
     if used.needs_frequencies:
         sample = list(sample)
         characters = sum(map(len, sample)) * documents // max(len(sample), 1)
-        by = read.choose_way(used, documents, lambda most: characters <= most)
+        by = choose_way(used, documents, lambda most: characters <= most)
     return TextPair(subjects=subjects, settings=settings, measure=used, by=by, sample=sample,
                     documents=documents)  # fmt: skip
 
@@ -113,7 +113,7 @@ def _read_source_pair(request: ExplainRequest, measure: MeasureName) -> TextPair
         subjects=[make_subject(documents[id], settings) for id in request.ids],
         settings=settings,
         measure=used,
-        by=read.choose_way(used, len(lengths), lambda most: sum(lengths) <= most),
+        by=choose_way(used, len(lengths), lambda most: sum(lengths) <= most),
         sample=sample,
         documents=len(lengths),
         columns=reading.text,

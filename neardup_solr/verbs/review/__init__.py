@@ -12,11 +12,12 @@ from neardup_solr.answers.answer_file import AnswerFile
 from neardup_solr.arguments import MeasureName, OneOrMore, Way, checked
 from neardup_solr.errors import DataError, SettingsError
 from neardup_solr.log import open_log
+from neardup_solr.measures import measure_named
 from neardup_solr.progress import LOG, OnError, OnProgress
 from neardup_solr.settings import Settings
 from neardup_solr.verbs.answer import find_name
-from neardup_solr.verbs.duplicates import find_duplicates, plan
-from neardup_solr.verbs.duplicates.read import Compared
+from neardup_solr.verbs.duplicates.find import find_duplicates
+from neardup_solr.verbs.duplicates.request import Compared, Request
 from neardup_solr.verbs.review.request import ReviewRequest
 from neardup_solr.verbs.review.session import Reviewed, ReviewSession
 
@@ -91,17 +92,17 @@ def review(
 
 def open_session(request: ReviewRequest, file: AnswerFile) -> ReviewSession:
     """Find the pairs to ask about, down to some similarity below the threshold."""
-    work = plan(
-        source=request.source, measure=request.measure, min_similarity=request.min_similarity,
+    compared = Request(
+        request.source, measure=request.measure, min_similarity=request.min_similarity,
         reach=request.depth, by=request.by, against=request.against, fields=request.fields,
         fq=request.fq, same=request.same, id=request.id, text=request.text, keep=request.shown,
         texts=True, settings=request.settings, on_error=request.on_error,
         on_progress=request.on_progress,
     )  # fmt: skip
-    result = find_duplicates(work)
+    result = find_duplicates(compared)
     if result.chosen:
         LOG.warning("%s", result.chosen)
     if not result.pairs:
         raise DataError("there are no pairs to ask about", "use a larger `reach`")
-    threshold = work.measure.least(request.limits)
+    threshold = measure_named(result.measure).least(request.limits)
     return ReviewSession(result, file, find_name(request.who), threshold, request.depth)

@@ -14,8 +14,8 @@ from neardup_solr.measures.model import make_default
 from neardup_solr.measures.record_matcher import Features, RecordMatcher
 from neardup_solr.minhash import sign
 from neardup_solr.records import AnyId, key_of
-from neardup_solr.verbs.duplicates import Duplicates
-from neardup_solr.verbs.duplicates.read import THREADS
+from neardup_solr.verbs.duplicates.parts import THREADS
+from neardup_solr.verbs.duplicates.result import Duplicates
 
 MOST_CHARACTERS = 50_000_000  # of all pairs, which the model's measures compare in ten seconds
 

@@ -14,7 +14,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.sources.choice import fill_in
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates.read import Compared
+    from neardup_solr.verbs.duplicates.request import Compared
 else:
     Compared = Any
 

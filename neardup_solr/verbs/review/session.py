@@ -17,7 +17,7 @@ from neardup_solr.answers.answer_file import AnswerFile
 from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.arguments import Judgement
 from neardup_solr.records import Cluster, key_of
-from neardup_solr.verbs.duplicates import Duplicates
+from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.review.learner import Learner
 from neardup_solr.verbs.review.question import make_question
 from neardup_solr.verbs.review.questions import LEASE, Questions, Tally, advise

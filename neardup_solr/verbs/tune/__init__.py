@@ -17,7 +17,7 @@ from neardup_solr.verbs.tune.request import TuneRequest
 from neardup_solr.verbs.tune.training import Training, train
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates.read import Compared
+    from neardup_solr.verbs.duplicates.request import Compared
 else:
     Compared = Any
 

@@ -21,8 +21,13 @@ from neardup_solr.measures.model import Model
 from neardup_solr.measures.pairs import number_pairs, pairs_of
 from neardup_solr.memory import Spill
 from neardup_solr.solr.collection import waiting
-from neardup_solr.verbs.duplicates import compare, plan
-from neardup_solr.verbs.duplicates.read import Work, read_documents
+from neardup_solr.verbs.duplicates.candidate_pairs import find_candidates, name_way
+from neardup_solr.verbs.duplicates.comparison import make_records
+from neardup_solr.verbs.duplicates.copies import find_copies
+from neardup_solr.verbs.duplicates.corpus import read_corpus
+from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
+from neardup_solr.verbs.duplicates.request import Request
+from neardup_solr.verbs.duplicates.row_answers import find_answered
 from neardup_solr.verbs.tune.request import TuneRequest
 
 
@@ -91,40 +96,40 @@ def train(request: TuneRequest) -> Training:
 
     The model is written to `output`, if that is named.
     """
-    work = plan(
+    compared = Request(
         source=request.source, answers=request.answers, fields=request.fields,
         measure=request.measure, by=request.by, against=request.against, id=request.id,
         text=request.text, settings=request.settings, patience=request.patience,
         on_error=request.on_error, on_progress=request.on_progress,
     )  # fmt: skip
-    require(work.measure.needs_texts, "a model compares texts, not estimates",
+    plan = make_plan(compared)
+    require(plan.measure.needs_texts, "a model compares texts, not estimates",
             "choose a different `measure`")  # fmt: skip
     output = None if request.output is None else Path(request.output)
     if output is not None and request.answers is not None:
         files = {"`answers`": Path(request.answers), "`output`": output}
-        source, *others = work.sides
+        source, *others = plan.sources
         check_apart(files, source=source, against=others[:1])
         check_place(output)
-    with waiting(work.sides, work.patience), Spill(memory=work.memory) as spill:
-        training = _train(work, spill)
+    with waiting(plan.sources, plan.patience), Spill(memory=plan.memory) as spill:
+        training = _train(plan, spill)
     if output is not None:
         training.write(output)
     return training
 
 
-def _train(work: Work, spill: Spill) -> Training:
-    documents = read_documents(work, spill)
-    documents.joins_numbers = False  # as the measure of a model
+def _train(plan: RunPlan, spill: Spill) -> Training:
+    documents = replace(read_corpus(plan, spill), joins_numbers=False)  # as the measure of a model
     living = documents.living().tolist()
     forms = documents.forms()
     counts = count_words([forms[row] for row in living], documents.settings.normalization)
-    matcher = compare.make_records(work, documents, counts)
-    copies = compare.find_copies(work, documents, matcher.columns)
+    matcher = make_records(plan, documents, counts)
+    copies = find_copies(plan, documents, matcher.columns)
     distinct = len(documents if copies is None else copies.distinct) - len(documents.dead)
-    way = work.choose_way(distinct, documents.fits)
-    candidates = compare.find_candidates(work, documents, way, copies, matcher.columns).pairs
-    answers = compare.find_answered(documents, work.judged or ())
-    name: Any = work.measure.name
+    way = name_way(plan, documents, distinct)
+    candidates = find_candidates(plan, documents, way, copies, matcher.columns).pairs
+    answers = find_answered(documents, plan.answers or ())
+    name: Any = documents.measure.name
 
     judged = {word: number_pairs(answers.pairs[word]) for word in (SAME, DIFFERENT)}
     numbers = np.unique(np.concatenate([number_pairs(candidates), *judged.values()]))
@@ -135,7 +140,7 @@ def _train(work: Work, spill: Spill) -> Training:
     are_same = is_same[judged_rows]
     same = int(np.count_nonzero(are_same))
 
-    default = models.make_default(name, work.kinds)
+    default = models.make_default(name, plan.fields)
     guesses = models.judge(values, default)
     fit = learn(values, guesses, judged_rows, are_same, as_wholes=matcher.as_wholes)
     is_default = len(judged_rows) < FEWEST or not can_learn(guesses[judged_rows], are_same)

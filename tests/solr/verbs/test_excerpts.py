@@ -9,7 +9,8 @@ import neardup_solr as nd
 from neardup_solr.measures import Flat
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.duplicates.read import FIRST, Corpus
+from neardup_solr.verbs.duplicates.corpus import Corpus
+from neardup_solr.verbs.duplicates.parts import FIRST
 from tests.excerpts import EXCERPTS, articles, excerpts
 
 SETTINGS = Settings(fields=choose_fields("content_bands,signature,content"))
@@ -42,7 +43,7 @@ def test_long_texts_are_read_few_at_a_time(
     """By shingles, too, as many as fit by the length of those before; the pairs are the same."""
     nd.index([nd.Document(id=id, text=text) for id, text in texts.items()], solr, settings=SETTINGS)
     whole = nd.duplicates(solr, measure="containment")
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.read"], "CHARACTERS", 20_000)
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.parts"], "CHARACTERS", 20_000)
     sizes: list[int] = []
     read_sets, read = Corpus.read_sets, Corpus.texts
 

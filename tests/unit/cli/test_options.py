@@ -27,7 +27,7 @@ from neardup_solr.cli.typed import connect
 from neardup_solr.options import ROWS, find_row
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
-from neardup_solr.verbs import duplicates
+from neardup_solr.verbs.duplicates import find
 from tests.command import neardup
 from website.commands import commands
 
@@ -296,7 +296,8 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     for name in {*COMMANDS, "mark"}:
         if name in nd.__all__:
             monkeypatch.setattr(nd, name, verb(name), raising=False)
-    monkeypatch.setattr(duplicates, "plan", verb("duplicates"))
+    compare = verb("duplicates")
+    monkeypatch.setattr(find, "find_duplicates", lambda request, **_: compare(**vars(request)))
     monkeypatch.setattr(nd, "connect", connect, raising=False)
     monkeypatch.setattr(sources, "documents", read)
     monkeypatch.setattr(admin, "exists", lambda solr: True)

@@ -32,8 +32,10 @@ from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.sources import read_pairs
 from neardup_solr.text import normalize
-from neardup_solr.verbs.duplicates import find_duplicates, plan
-from neardup_solr.verbs.duplicates.read import FIRST, Corpus
+from neardup_solr.verbs.duplicates.corpus import Corpus
+from neardup_solr.verbs.duplicates.find import find_duplicates
+from neardup_solr.verbs.duplicates.parts import FIRST
+from neardup_solr.verbs.duplicates.request import Request
 from tests.command import neardup
 
 LOOSE: dict[str, Any] = {"min_similarity": 0.7}
@@ -70,7 +72,7 @@ def test_little_memory_changes_nothing(
 def test_long_texts_are_read_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many at once is known by the length of those before."""
     texts = {str(at): " ".join([f"w{word} x" for word in range(at % 7, 60)]) for at in range(400)}
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.read"], "CHARACTERS", 3_000)
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.parts"], "CHARACTERS", 3_000)
     sizes: list[int] = []
     read = Corpus.texts
 
@@ -241,7 +243,7 @@ def test_a_rule_that_finds_no_field() -> None:
 def test_choices_that_cannot_be(choice: dict[str, Any], reason: str) -> None:
     """A choice that cannot be is refused before any work."""
     with pytest.raises(nd.ArgumentError, match=reason):
-        plan(source=unread(), **choice)
+        Request(source=unread(), **choice)
 
 
 def test_faces_hold_the_same_pairs(tmp_path: Path) -> None:
@@ -384,7 +386,7 @@ def test_records_that_do_not_count_change_nothing(
     on_repeat: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the cap, nor the way, nor the frequencies of words, see those of a repeated id."""
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.read"], "FEW", 50)
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.candidate_pairs"], "FEW", 50)
     words = [f"word{n}" for n in range(40)]
     near = {"a": " ".join(words), "b": " ".join([*words[:39], "other"])}
     once = documents(near | {f"{n}": f"text {n} of many others {n * n} here" for n in range(40)})
@@ -408,11 +410,11 @@ def test_a_late_interrupt_keeps_the_checkpoint(
 
     path = tmp_path / "pairs.tsv.unfinished"
     with monkeypatch.context() as patched:
-        patched.setattr("neardup_solr.verbs.duplicates.group_verified", interrupt)
+        patched.setattr("neardup_solr.verbs.duplicates.find.group_verified", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            find_duplicates(plan(source=documents(CHAIN), **LOOSE, checkpoint=path))
+            find_duplicates(Request(source=documents(CHAIN), **LOOSE, checkpoint=path))
     assert path.exists()
-    assert find_duplicates(plan(source=documents(CHAIN), **LOOSE, checkpoint=path)).pairs
+    assert find_duplicates(Request(source=documents(CHAIN), **LOOSE, checkpoint=path)).pairs
 
 
 def test_demo_listings_against_all_pairs_that_share_a_band() -> None:

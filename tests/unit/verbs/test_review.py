@@ -25,7 +25,8 @@ import neardup_solr as nd
 from neardup_solr.answers.format import read_answers
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.records import Duplicate
-from neardup_solr.verbs.duplicates import find_duplicates, plan
+from neardup_solr.verbs.duplicates.find import find_duplicates
+from neardup_solr.verbs.duplicates.request import Request
 from neardup_solr.verbs.review.question import make_question
 from neardup_solr.verbs.review.questions import LEASE, Questions, Tally, advise, order_questions
 from neardup_solr.verbs.review.request import REACH_BY_FIELDS
@@ -545,11 +546,10 @@ def test_records_are_shown_field_by_field(tmp_path: Path) -> None:
 def test_the_reach_is_counted_from_the_measure_that_is_chosen() -> None:
     """Short records get another measure than texts, and another threshold."""
     people = [(str(n), f"Anna Berg {n} Main Road {n % 7} Ulm 0{n}") for n in range(30)]
-    work = plan(source=people, reach=0.1)
-    find_duplicates(work)
-    assert work.measure.name == "records"
+    result = find_duplicates(Request(people, reach=0.1))
+    assert result.measure == "records"
     least = measure_of("records", Limits()).least(Limits())
-    assert work.limits.min_similarity == pytest.approx(least - 0.1)
+    assert result.min_similarity == pytest.approx(least - 0.1)
 
 
 def test_without_pairs(tmp_path: Path) -> None:

@@ -1,0 +1,260 @@
+"""The corpus of `duplicates`: the documents of one side or of two, which are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr import measures
+from neardup_solr.candidates import ONE_GROUP
+from neardup_solr.errors import SettingsError
+from neardup_solr.measures import Flat, Measure
+from neardup_solr.measures.auto import choose_measure, read_measure
+from neardup_solr.measures.common_runs import Common, find_common
+from neardup_solr.measures.pairs import take_evenly
+from neardup_solr.memory import Lists, Spill, release_unused
+from neardup_solr.minhash import sign
+from neardup_solr.progress import LOG, prefetch, thread_pool
+from neardup_solr.records import AnyId
+from neardup_solr.settings import Settings
+from neardup_solr.sources.source import is_collection
+from neardup_solr.text.numbers import join_numbers
+from neardup_solr.text.packed import Packed, size_of
+from neardup_solr.verbs.duplicates.from_solr import read_collection, read_settings
+from neardup_solr.verbs.duplicates.from_source import read_source
+from neardup_solr.verbs.duplicates.groups import Groups
+from neardup_solr.verbs.duplicates.parts import AT_ONCE, THREADS, split_fitting
+from neardup_solr.verbs.duplicates.plan import RunPlan
+from neardup_solr.verbs.duplicates.side import CorpusSide, RowColumns
+
+SAMPLED = 50_000  # documents, for what many have in common
+LOOKED_AT = 1_000  # documents whose numbers of words choose the measure, about
+AT_A_TIME = 500  # texts that are read to tell whether all fit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """The documents that are compared, by row: those of the second side come after the first's.
+
+    `measure` compares them, chosen by what was read if none was named, as `chosen` says. `sets` are
+    the shingles of each document, None if they were not kept. Only documents of the same of
+    `groups` are compared; it is empty if all are. The rows that are `dead`, because another record
+    of their id counts, have groups of their own; `alone` documents lack a value that groups are
+    made of. What is `common` to many is left out. If it `joins_numbers`, its measure does.
+    """
+
+    spill: Spill
+    settings: Settings
+    measure: Measure
+    chosen: str
+    sides: Sequence[CorpusSide]
+    signatures: NDArray[np.uint32]
+    sets: Lists | None
+    groups: NDArray[np.uint32]
+    alone: int
+    dead: Sequence[int]
+    joins_numbers: bool
+    may_change: bool  # by others meanwhile, as the texts of a collection
+    common: Common | None = None
+    _forms: list[str] = field(default_factory=list, init=False)
+
+    def __len__(self) -> int:
+        return len(self.signatures)
+
+    @property
+    def is_across(self) -> bool:
+        """True if documents of one side are compared with those of another one."""
+        return len(self.sides) > 1
+
+    @property
+    def bounds(self) -> list[int]:
+        """The first row of each side, and the number of all rows."""
+        return list(accumulate((len(side.ids) for side in self.sides), initial=0))
+
+    def by_side(self, rows: Sequence[int]) -> Iterator[tuple[CorpusSide, list[int]]]:
+        """Split ascending rows by their sides, in which they begin at 0."""
+        for side, first, last in zip(self.sides, self.bounds, self.bounds[1:], strict=False):
+            yield side, [row - first for row in rows if first <= row < last]
+
+    def ids(self, rows: Sequence[int]) -> list[AnyId]:
+        """The ids of rows, in ascending order."""
+        return [id for side, part in self.by_side(rows) for id in side.ids.take(part)]
+
+    def are_readable(self, rows: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Tell which rows have texts: all, unless these are neither compared nor shown."""
+        ends = [first + side.readable for first, side in zip(self.bounds, self.sides, strict=False)]
+        sides = np.searchsorted(self.bounds, rows, side="right") - 1
+        return np.asarray(rows < np.array(ends)[sides])
+
+    def texts(self, rows: Sequence[int]) -> Sequence[str | None]:
+        """The texts of rows, in ascending order, or None if a document is no longer there."""
+        if len(self.sides) == 1:
+            return self.sides[0].texts(rows)
+        return [text for side, part in self.by_side(rows) for text in side.texts(part)]
+
+    def normalize(self, texts: Sequence[str | None]) -> Packed:
+        """Make the normal forms of texts, "" for one that is no longer there."""
+        present = [text or "" for text in texts]
+        return sign.normal_forms(present, self.settings.normalization, threads=THREADS)
+
+    def compared(self, rows: Sequence[int]) -> Sequence[str | None]:
+        """The texts of rows as they are compared: without what is `common`."""
+        texts = self.texts(rows)
+        if self.common is None:
+            return texts
+        rest = self.common.strip(self.normalize(texts))
+        return [text and form for text, form in zip(texts, rest, strict=True)]
+
+    def leave_out_common(self, share: float | None) -> Corpus:
+        """Find what many documents have in common, and sign all of them anew without it."""
+        some = take_evenly(self.living(), SAMPLED)
+        texts = (
+            self.texts(some[at : at + AT_ONCE].tolist()) for at in range(0, len(some), AT_ONCE)
+        )
+        forms = [form for part in texts for form in self.normalize(part)]
+        rest = replace(self, common=find_common(forms, share))
+        rows = self.spill.rows(self.settings.hashes, np.uint32)
+        for at in range(0, len(self), AT_ONCE):
+            part = [text or "" for text in rest.compared(range(at, min(at + AT_ONCE, len(self))))]
+            signed = sign.sign(part, self.settings, threads=THREADS, keep_keys=False)
+            rows.append(signed.signatures)
+        LOG.warning("%s", rest.common)
+        return replace(rest, signatures=rows.table())
+
+    def living(self) -> NDArray[np.intp]:
+        """The rows that count, in ascending order."""
+        return np.delete(np.arange(len(self)), self.dead)
+
+    def fits(self, most: int) -> bool:
+        """Tell whether texts that count have at most `most` characters, reading few of them."""
+        total, rows = 0, self.living()
+        for at in range(0, len(rows), AT_A_TIME):
+            texts = self.compared(rows[at : at + AT_A_TIME].tolist())
+            total += sum(len(text or "") for text in texts)
+            if total > most:
+                return False
+        return True
+
+    def forms(self) -> list[str]:
+        """Normalise the texts of all documents once, "" for one that is no longer there."""
+        for at in range(len(self._forms), len(self), AT_ONCE):
+            texts = self.compared(range(at, min(at + AT_ONCE, len(self))))
+            if self.joins_numbers:
+                texts = [text and join_numbers(text) for text in texts]
+            self._forms.extend(self.normalize(texts))
+        return self._forms
+
+    def read_sets(self, tell: Callable[[int], None]) -> Flat:
+        """Read the shingles of all documents, if they were not kept while these were signed.
+
+        `tell` gets how many are done.
+        """
+        if self.sets is not None:
+            return self.sets.flat()
+        from neardup_solr.measures.sets import hash_sets
+
+        sets, every, characters = self.spill.lists(), range(len(self)), 0
+        parts = (every[part] for part in split_fitting(len(self), lambda: (len(sets), characters)))
+        with thread_pool(1) as reader:
+            for texts in prefetch(reader, self.compared, parts):
+                forms = self.normalize(texts)
+                sets.extend(hash_sets(forms, self.settings))
+                characters += size_of(forms)
+                tell(len(sets))
+        return sets.flat()
+
+    def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
+        """The values of fields of rows, in ascending order, or None if there is no value."""
+        if not fields:
+            return {}
+        columns = [side.values(part, fields) for side, part in self.by_side(rows)]
+        return {name: [value for side in columns for value in side[name]] for name in fields}
+
+    def record(self, row: int, fields: Sequence[str]) -> dict[str, Any]:
+        """The values of fields of a row."""
+        return {name: values[0] for name, values in self.values([row], fields).items()}
+
+
+def read_corpus(plan: RunPlan, spill: Spill) -> Corpus:
+    """Read one source, or two sides, and sign those that are not collections.
+
+    The stored settings of a collection apply to both sides.
+
+    Raises SettingsError if two collections have different settings.
+    """
+    stored = [read_settings(side) for side in plan.sources if is_collection(side)]
+    # Not by their fields: those that are read are there, and others do not shape signatures.
+    if len({replace(each, fields=frozenset()) for each in stored}) == 2:
+        shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
+        reason = f"the two collections were indexed with different settings: {shown}"
+        raise SettingsError(reason, "index one of them again with the settings of the other")
+    settings, without_common = stored[0] if stored else plan.settings, plan.request.without_common
+    columns = RowColumns(
+        spill=spill,
+        signatures=spill.rows(settings.hashes, np.uint32),
+        sets=spill.lists() if plan.needs_sets and not (stored or without_common) else None,
+        groups=Groups(plan.same, spill.rows(1, np.uint32)) if plan.same else None,
+    )
+    sides: list[CorpusSide] = []
+    for number, source in enumerate(plan.sources):
+        if is_collection(source):
+            sides.append(read_collection(plan, source, number, settings, columns))
+            continue
+        is_fitted = not (sides or stored)
+        side = read_source(plan, source, number, settings, columns, is_fitted=is_fitted)
+        settings = side.settings
+        sides.append(side)
+    measure, chosen = _choose_measure(plan, settings, sides, is_stored=bool(stored))
+    release_unused()
+    bounds = accumulate((len(side.ids) for side in sides), initial=0)
+    dead = [first + row for first, side in zip(bounds, sides, strict=False) for row in side.dead]
+    signatures = columns.signatures.table()
+    corpus = Corpus(
+        spill=spill,
+        settings=settings,
+        measure=measure,
+        chosen=chosen,
+        sides=sides,
+        signatures=signatures,
+        sets=columns.sets,
+        groups=_number_groups(columns.groups, dead, len(signatures)),
+        alone=columns.groups.alone if columns.groups else 0,
+        dead=dead,
+        joins_numbers=measure.joins_numbers,
+        may_change=bool(stored),
+    )
+    if not without_common:
+        return corpus
+    return corpus.leave_out_common(None if without_common is True else without_common)
+
+
+def _choose_measure(
+    plan: RunPlan, settings: Settings, sides: Sequence[CorpusSide], *, is_stored: bool
+) -> tuple[Measure, str]:
+    """Choose the measure by the settings, or by what was read, unless one was named; say why."""
+    if not plan.is_auto:
+        return plan.measure, plan.chosen
+    if is_stored:
+        name, reason = read_measure(settings)
+    else:
+        words = [side.words.table()[:, 0] for side in sides if side.words is not None]
+        every = np.concatenate(words)
+        name, reason = choose_measure(settings, every[:: len(every) // LOOKED_AT or 1].tolist())
+    return measures.measure_named(name), reason
+
+
+def _number_groups(
+    numbers: Groups | None, dead: Sequence[int], count: int
+) -> NDArray[np.uint32]:  # fmt: skip
+    """Number the groups of so many documents, with one for each that is dead."""
+    groups = ONE_GROUP if numbers is None else numbers.table()
+    if not dead:
+        return groups
+    groups = groups.copy() if len(groups) else np.zeros(count, dtype=np.uint32)
+    groups[dead] = int(groups.max()) + 1 + np.arange(len(dead), dtype=np.uint32)
+    return groups

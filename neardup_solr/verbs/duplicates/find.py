@@ -1,0 +1,120 @@
+"""The main path of `duplicates`: request, plan, corpus, candidates, verified pairs, result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from neardup_solr.arguments import PairMeasure
+from neardup_solr.errors import SourceError
+from neardup_solr.files import paths_of
+from neardup_solr.measures import measure_named
+from neardup_solr.memory import Spill
+from neardup_solr.progress import LOG, Progress
+from neardup_solr.sources.source import is_collection
+from neardup_solr.verbs.duplicates.candidate_pairs import JOINING, find_candidates, name_way
+from neardup_solr.verbs.duplicates.comparison import Comparison
+from neardup_solr.verbs.duplicates.corpus import Corpus, read_corpus
+from neardup_solr.verbs.duplicates.doubts import find_doubts
+from neardup_solr.verbs.duplicates.group import group_verified, make_compare
+from neardup_solr.verbs.duplicates.outcome import make_result
+from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
+from neardup_solr.verbs.duplicates.remember import EarlierRun
+from neardup_solr.verbs.duplicates.request import Request
+from neardup_solr.verbs.duplicates.result import Duplicates
+from neardup_solr.verbs.duplicates.row_answers import find_answered
+from neardup_solr.verbs.duplicates.unique import identify
+
+# What becomes of records whose id came before; those that fail are told as such.
+REPEATED = {
+    "keep": "each of them is compared, with its row number added to the id, as in 12@row7",
+    "last": "only the last record for each id is used",
+    "first": "only the first record for each id is used",
+}
+ROWS = '; to filter a table by `removed`, set id=":row", which numbers its rows from 1'
+
+
+def find_duplicates(request: Request) -> Duplicates:
+    """Find all near-duplicates, and wait for the Solr of a collection while it is away."""
+    plan = make_plan(request)
+    if not any(map(is_collection, plan.sources)):
+        return _find_duplicates(plan)
+    from neardup_solr.solr.collection import waiting
+
+    with waiting(plan.sources, plan.patience):
+        return _find_duplicates(plan)
+
+
+def _find_duplicates(plan: RunPlan) -> Duplicates:
+    """Read, pair what may be near, compare, group, and make the result."""
+    if plan.request.by == "bands":
+        warn_of_bands(cast(PairMeasure, plan.measure.name))
+    earlier = None if plan.remember is None else EarlierRun(plan.remember)
+    state = identify(plan.source, plan.readings[0])
+    with Spill(memory=plan.memory) as spill:
+        corpus = read_corpus(plan, spill)
+        plan.on_progress(Progress(JOINING, 0))
+        comparison = Comparison.of(plan, corpus)
+        way = name_way(plan, corpus, comparison.distinct)
+        candidates = find_candidates(plan, corpus, way, comparison.copies, comparison.columns)
+        if plan.answers is not None:
+            comparison = replace(comparison, answers=find_answered(corpus, plan.answers))
+        if earlier is not None:
+            earlier.match(plan, corpus)
+        verified = comparison.verify(
+            candidates.pairs,
+            copies=candidates.copies,
+            earlier=earlier,
+            keeps=True,
+            on_progress=plan.on_progress,
+        )
+        plan.on_progress(Progress("grouping", 0))
+        if plan.linkage == "mutual_best":
+            from neardup_solr.measures.aligned import mutual_best
+
+            verified.keep(mutual_best(verified.pairs, verified.similarities))
+        comparison.add_same(verified)
+        grouped, rows = group_verified(comparison, verified)
+        compare = make_compare(comparison, rows)
+        doubts = find_doubts(corpus, comparison.comparer.limits, grouped, rows, compare)
+        remedy = ""
+        if doubts:
+            from neardup_solr.verbs.duplicates.remedies import Remedies
+
+            remedy = Remedies.of(comparison, grouped, rows, doubts).find()
+        _warn_of_records(plan, corpus)
+        since = None if earlier is None else earlier.changes
+        result = make_result(
+            comparison, way, candidates, verified, grouped, rows, doubts=doubts, remedy=remedy,
+            since=since, state=state,
+        ).mark_doubted()  # fmt: skip
+    if doubt := result.doubt:
+        LOG.warning("%s.", doubt)
+    elif result.borderline is not None and (unsure := result.borderline.unsure):
+        LOG.warning("%s neardup review asks about such pairs.", unsure)
+    if earlier is not None:
+        try:
+            earlier.write(plan, corpus.measure.name)
+        except SourceError as error:
+            LOG.warning("the next run will compare everything again: %s", error)
+    return result
+
+
+def warn_of_bands(measure: PairMeasure) -> None:
+    """Log that candidates by bands are few of those that a measure looks for, if they are."""
+    if measure_named(measure).way == "shingles":
+        LOG.warning("bands miss most excerpts from longer texts; shingles find them")
+
+
+def _warn_of_records(plan: RunPlan, corpus: Corpus) -> None:
+    """Log how many records could not be used, and how many repeat an id."""
+    for side in corpus.sides:
+        side.failures.warn()
+    repeated = sum(side.repeated for side in corpus.sides)
+    if repeated:
+        records = "1 record repeats" if repeated == 1 else f"{repeated:,} records repeat"
+        at = next(at for at, side in enumerate(corpus.sides) if side.repeated)
+        source, on_repeat = plan.sources[at], plan.readings[at].on_repeat or "keep"
+        is_table = paths_of(source) is None and not is_collection(source)
+        advice = ROWS if is_table and on_repeat == "keep" else ""
+        LOG.warning("%s an id: %s%s", records, REPEATED[on_repeat], advice)

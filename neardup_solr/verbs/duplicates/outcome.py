@@ -1,0 +1,148 @@
+"""The outcome of a run of `duplicates`: its result, made of what was compared and grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.arguments import PairMeasure, Way
+from neardup_solr.candidates import Candidates
+from neardup_solr.files import paths_of
+from neardup_solr.measures.equality import NUMBERS, SYMBOLS
+from neardup_solr.reports.pair import PairTable
+from neardup_solr.settings import CAP, WORD_CAP
+from neardup_solr.sources.head import is_for_excel
+from neardup_solr.sources.source import is_collection, shown_name
+from neardup_solr.verbs.duplicates.candidate_pairs import make_joining
+from neardup_solr.verbs.duplicates.comparison import Comparison
+from neardup_solr.verbs.duplicates.corpus import Corpus
+from neardup_solr.verbs.duplicates.doubts import Doubts
+from neardup_solr.verbs.duplicates.estimates import (
+    count_beyond,
+    count_numeric,
+    count_separated,
+    find_borderline,
+)
+from neardup_solr.verbs.duplicates.graph import Grouped
+from neardup_solr.verbs.duplicates.plan import RunPlan
+from neardup_solr.verbs.duplicates.request import Compared
+from neardup_solr.verbs.duplicates.result import Duplicates, Origin
+from neardup_solr.verbs.duplicates.shown import (
+    explain_pairs,
+    read_kept,
+    read_page_texts,
+    read_texts,
+    select_frequencies,
+)
+from neardup_solr.verbs.duplicates.unique import SourceRecords
+from neardup_solr.verbs.duplicates.unlike import find_unlike
+from neardup_solr.verbs.duplicates.verified import Verified
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates.remember import Changes
+
+
+def make_result(
+    comparison: Comparison, way: Way, candidates: Candidates, verified: Verified, grouped: Grouped,
+    involved: NDArray[np.uint32], *, doubts: Doubts, remedy: str, since: Changes | None,
+    state: str | None,
+) -> Duplicates:  # fmt: skip
+    """Make the result of what was compared and grouped. `involved` rows have a pair."""
+    plan, corpus, sides = comparison.plan, comparison.corpus, comparison.corpus.sides
+    keys = dict(zip(involved.tolist(), grouped.graph.keys, strict=True))  # by row
+    texts = read_texts(corpus, grouped, keys, plan.request.texts) if plan.request.texts else {}
+    has_page_texts = plan.request.texts is None and plan.needs_texts
+    page_texts = read_page_texts(corpus, grouped, keys) if has_page_texts else {}
+    frequencies = select_frequencies(comparison, texts or page_texts)
+    name, columns = cast(PairMeasure, corpus.measure.name), plan.readings[0].text
+    table = PairTable(measure=name, kinds=plan.fields, texts=() if plan.fields else columns,
+                      frequencies=frequencies, settings=corpus.settings)  # fmt: skip
+    are_whole = [side.are_whole for side in sides]
+    beyond_cap, enough = count_beyond(comparison, candidates)
+    numeric, symbolic = count_numeric(comparison, verified), grouped.graph.symbolic
+    whole = {"id": are_whole[0], "other_id": are_whole[-1], "cluster": all(are_whole)}
+    return Duplicates(
+        pairs=grouped.pairs,
+        clusters=grouped.clusters,
+        whole_ids=tuple(name for name, is_whole in whole.items() if is_whole),
+        documents=sum(side.documents for side in sides),
+        candidates=len(candidates.pairs),
+        hot_keys=candidates.hot_keys,
+        settings=corpus.settings,
+        measure=name,
+        by=way,
+        min_similarity=comparison.comparer.least,
+        max_distance=comparison.comparer.limits.max_distance,
+        linkage=plan.linkage,
+        canonical=plan.request.canonical,
+        fq=plan.fq,
+        same=plan.same,
+        beyond_cap=beyond_cap,
+        cap=make_joining(plan, corpus, WORD_CAP if way == "words" else CAP).cap,
+        enough=enough,
+        numeric=numeric,
+        symbolic=symbolic,
+        separated={
+            rule: count_separated(comparison, verified, rule)
+            for rule, differing in ((NUMBERS, numeric), (SYMBOLS, symbolic))
+            if differing
+        },
+        has_ids=plan.has_ids,
+        chosen=comparison.chosen,
+        repeated=sum(side.repeated for side in sides),
+        failed=sum(side.failures.count for side in sides),
+        errors=tuple(error for side in sides for error in side.failures.first),
+        gaps=tuple(_find_gaps(plan, corpus, verified)),
+        texts=texts,
+        frequencies=frequencies,
+        weights=None if comparison.matcher is None else comparison.matcher.weights,
+        kept=read_kept(corpus, keys, plan.keep),
+        against=corpus.is_across,
+        since=since,
+        answered=None if comparison.answers is None else comparison.answers.answered,
+        borderline=find_borderline(comparison, candidates.pairs, verified),
+        templates=doubts.templates,
+        far=doubts.far,
+        linked=doubts.linked,
+        remedy=remedy,
+        unlike=find_unlike(plan, corpus, grouped, involved),
+        graph=grouped.graph,
+        origin=Origin(
+            name=" against ".join(map(_name, plan.sources)),
+            texts=page_texts,
+            **explain_pairs(comparison, grouped, keys),
+            table=table,
+            is_for_excel=any(
+                is_for_excel(source, reading=reading)
+                for source, reading in zip(plan.sources, plan.readings, strict=True)
+                if not is_collection(source)
+            ),
+            records=SourceRecords.of(plan, sides[0], keys, state),
+        ),
+    )
+
+
+def _name(source: Compared) -> str:
+    if is_collection(source):
+        return source.name
+    paths = paths_of(source)
+    return "documents" if paths is None else shown_name([Path(path).name for path in paths])
+
+
+def _find_gaps(plan: RunPlan, corpus: Corpus, verified: Verified) -> Iterator[str]:
+    """Say what may be missing from the result, and what to do about it."""
+    for side in corpus.sides:
+        yield from side.find_gaps(plan.fq)
+    if verified.vanished:
+        yield f"documents deleted during the run: {len(verified.vanished):,}"
+    if verified.stale:
+        stored = [side for side in corpus.sides if side.state is not None]
+        step = (stored or corpus.sides)[-1].name_remedy()
+        yield f"documents whose text has changed: {len(verified.stale):,}; {step}"
+    if corpus.alone:
+        names = " or ".join(plan.same)
+        yield f"documents without {names}: {corpus.alone:,}, which were not compared"

@@ -1,0 +1,126 @@
+"""The request of `duplicates`: its arguments as they were given, and the checks of each alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+
+from neardup_solr.arguments import (
+    Linkage,
+    OneOrMore,
+    PairMeasure,
+    Way,
+    in_seconds,
+    require,
+    require_choice,
+)
+from neardup_solr.clusters.canonical import parse_rule
+from neardup_solr.clusters.linkage import LINKAGES
+from neardup_solr.measures import Limits
+from neardup_solr.measures.equality import parse_equality
+from neardup_solr.memory import parse_memory
+from neardup_solr.progress import OnError, OnProgress
+from neardup_solr.settings import Settings, settings_of
+from neardup_solr.sources.choice import fill_in
+
+if TYPE_CHECKING:
+    from neardup_solr.solr.collection import Collection
+    from neardup_solr.sources.source import SourceLike
+
+    Compared: TypeAlias = SourceLike | Collection
+else:
+    Compared = Any
+
+WAYS: tuple[Way, ...] = get_args(Way)
+OMIT_ONE = "omit one of them"
+# Arguments, and others that they cannot be combined with. The weights of fields and models depend
+# on all candidates.
+EXCLUDED = {
+    "without_common": ("remember", "fields", "model"),
+    "remember": ("against", "fields", "model"),
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments of `duplicates`, and two that only other verbs and the command have.
+
+    With `reach`, pairs so far below the threshold count as well. The columns `beside` those that
+    are compared may tell copies apart.
+    """
+
+    source: Compared
+    _: KW_ONLY
+    against: Compared | None = None
+    by: Way | None = None
+    measure: PairMeasure = "auto"
+    fields: OneOrMore | Mapping[str, str] | None = None
+    max_distance: int | None = None
+    min_similarity: float | None = None
+    fq: OneOrMore = ()
+    same: OneOrMore = ()
+    equal: OneOrMore = ()
+    answers: str | Path | None = None
+    model: str | Path | None = None
+    cap: int | None = None
+    linkage: Linkage | None = None
+    canonical: str = "first"
+    id: str | None = None
+    text: OneOrMore = "text"
+    keep: OneOrMore = ()
+    settings: Settings | Mapping[str, Any] | None = None
+    remember: str | Path | None = None
+    checkpoint: str | Path | None = None
+    memory: int | str | None = None
+    texts: bool | int | None = None
+    without_common: bool | float = False
+    patience: float | str = "5m"
+    on_error: OnError | None = None
+    on_progress: OnProgress | None = None
+    reach: float = 0.0
+    beside: tuple[str, ...] = ()
+
+    @property
+    def limits(self) -> Limits:
+        """The limits that are named."""
+        return Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
+
+    def check(self) -> None:
+        """Refuse values that are possible with no source, before any is looked at.
+
+        Raises ArgumentError.
+        """
+        _ = self.limits  # which checks them
+        if self.by is not None:
+            require_choice("by", self.by, WAYS)
+        cap = self.cap
+        require(cap is None or cap > 1, f"`cap` cannot be {cap}", "give 2 or more")
+        reason = "`cap` cannot be used with `by` all, which compares every pair"
+        require(self.by != "all" or cap is None, reason, "omit it")
+        if self.linkage is not None:
+            require_choice("linkage", self.linkage, LINKAGES)
+        reason = "`linkage` mutual_best needs two sources"
+        step = "name the second with `against`"
+        require(self.against is not None or self.linkage != "mutual_best", reason, step)
+        share = float(self.without_common)
+        step = "give a share from 0 to 1"
+        require(0 <= share <= 1, f"`without_common` cannot be {share:g}", step)
+        for name, others in EXCLUDED.items():
+            for other in others if getattr(self, name) not in (None, False) else ():
+                reason = f"`{name}` cannot be combined with `{other}`"
+                require(getattr(self, other) is None, reason, OMIT_ONE)
+        parse_rule(self.canonical)
+        parse_equality(self.equal)
+        settings_of(self.settings)
+        texts = self.texts
+        step = "give 0 or more, or True"
+        require(texts is None or texts >= 0, f"`texts` cannot be {texts}", step)
+        in_seconds(self.patience, "patience")
+        if self.memory is not None:
+            parse_memory(self.memory, "memory")
+
+    def choose_columns(self, *, by_fields: bool) -> Request:
+        """Fill in the id, and the fields or the text, of a source without such columns."""
+        return replace(self, **fill_in(vars(self) | {"model": None}, by_fields=by_fields))

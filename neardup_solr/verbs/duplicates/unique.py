@@ -1,0 +1,249 @@
+"""The records of a source without its near-duplicates, as --unique, --removed and --rejected write.
+
+The source is read once more: what is written of a record is what it was read from.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any, Final
+
+from neardup_solr import arguments, sources
+from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.files import check_apart
+from neardup_solr.progress import OnProgress, Progress, ignore
+from neardup_solr.records import NOTHING, AnyId, Removed
+from neardup_solr.reports import Beside
+from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.source import is_collection
+from neardup_solr.verbs.duplicates.from_source import SourceSide, read_pieces
+from neardup_solr.verbs.duplicates.output import TABLE
+from neardup_solr.verbs.duplicates.plan import RunPlan
+from neardup_solr.verbs.duplicates.request import Compared
+from neardup_solr.verbs.duplicates.side import CorpusSide
+
+AT_ONCE = 5_000  # records between two calls about progress
+# What comes to a removed record, beside its own columns.
+DUPLICATE_OF: Final = "neardup_duplicate_of"
+SIMILARITY: Final = "neardup_similarity"
+ROW: Final = "neardup_row"
+# What comes to a record that cannot be used; the last if it has no columns of its own.
+REASON: Final = "neardup_reason"
+POSITION: Final = "neardup_position"
+RECORD: Final = "neardup_record"
+ADDED: Final[Mapping[str, Beside]] = {
+    "unique": NOTHING,
+    "removed": {DUPLICATE_OF: str, SIMILARITY: float, ROW: int},
+    "rejected": dict.fromkeys((REASON, POSITION, RECORD), str),
+}
+WRITING: Final = "writing"
+
+Files = Mapping[str, Path | None]  # by the names of ADDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unique:
+    """Counts of the records of a file that are kept, and of those that are not.
+
+    `removed` are near-duplicates of a kept one, `repeated` are left out for another one of their
+    id, `failed` could not be used, and are in no file but that of the rejected ones.
+    """
+
+    kept: int
+    removed: int
+    repeated: int
+    failed: int
+
+    @property
+    def records(self) -> int:
+        """All records of the file."""
+        return self.kept + self.removed + self.repeated + self.failed
+
+
+def require_copied(source: Compared, reading: Reading, *, are_numbered: bool = False) -> list[Path]:
+    """Return the paths of a source whose records can be copied, or raise ArgumentError.
+
+    Its ids `are_numbered` if they are the numbers of rows.
+    """
+    if is_collection(source):
+        raise ArgumentError(
+            "a collection cannot be written to a file without its near-duplicates",
+            "mark them in the collection (`mark`, nd.mark), then exclude them with the filter query"
+            f" fq={source.names.canonical_filter}",
+        )
+    named = sources.paths_of(source)
+    rest = f'df[~df["{reading.id}"].isin(found.removed)]'
+    if are_numbered:
+        rest = "df.drop(df.index[[row - 1 for row in found.removed]])"
+    step = f"to filter a DataFrame by the result: {rest}"
+    arguments.require(named is not None, "`unique` needs a file or a folder as `source`", step)
+    paths = [Path(path) for path in named or ()]
+    try:
+        kinds = [path.stat().st_mode for path in paths]
+        is_stream = not all(stat.S_ISREG(kind) or stat.S_ISDIR(kind) for kind in kinds)
+    except (OSError, ValueError):
+        is_stream = Path("-") in paths  # what else is wrong is told by those who read it
+    reason = "standard input and pipes cannot be read twice, as `unique` requires"
+    arguments.require(not is_stream, reason, "save the input to a file first")
+    return paths
+
+
+def check_files(
+    paths: Sequence[Path], reading: Reading, files: Files, against: Sequence[Path] = ()
+) -> None:
+    """Refuse files that the records of a source could not be written to, by SourceError."""
+    from neardup_solr.reports.copies import check_added, check_copy
+    from neardup_solr.reports.parquet_files import check_types
+
+    shown = {f"`{name}`": path for name, path in files.items()}
+    check_apart(shown, source=[*paths], against=[*against])
+    format, columns, schema = _find_layout(paths, reading)
+    for name, output in files.items():
+        if output is not None:
+            check_copy(output, format, adds=bool(ADDED[name]))
+            check_added(sources.shown_name(paths), columns, ADDED[name])
+            if schema is not None and output.suffix.lower() == TABLE:
+                check_types(output, schema)
+
+
+def _find_layout(paths: Sequence[Path], reading: Reading) -> tuple[str, Collection[str], Any]:
+    """Find the format of a source, its columns, or those of its first record, and its schema.
+
+    Without the latter, if they cannot be read: that is told later.
+    """
+    try:
+        source = sources.open([*paths], reading=reading)
+        _, first = (0, None) if source.names else next(source.records, (0, None))
+        columns = source.row(first) if source.is_apart(first) else source.names or ()
+        return source.format, columns, source.schema
+    except (RecordError, ValueError, StopIteration, RuntimeError):
+        return sources.format_of([*paths], reading=reading), (), None
+
+
+def identify(source: Compared, reading: Reading) -> str | None:
+    """Write a line that differs if the files of a source have changed, None if it has none."""
+    if is_collection(source) or sources.paths_of(source) is None:
+        return None
+    try:
+        return sources.identity(source, reading)
+    except SourceError:  # told by those who read it
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRecords:
+    """The records of a source that was read, in its order.
+
+    `are_documents` has 1 for each record that makes a document. By their numbers, from 1 on, `ids`
+    are those of records that have a near-duplicate, and `dead` those of records that another one
+    of their id stands for. `state` is that of the source before it was read.
+    """
+
+    paths: list[Path]
+    against: list[Path]
+    reading: Reading
+    state: str | None
+    are_documents: bytes
+    ids: Mapping[int, AnyId]
+    dead: Mapping[int, AnyId]
+
+    @classmethod
+    def of(
+        cls, plan: RunPlan, side: CorpusSide, ids: Mapping[int, AnyId], state: str | None
+    ) -> SourceRecords | ArgumentError:
+        """Note the records of the first side, with `ids` by row, or why they are not copied."""
+        source, reading = plan.source, plan.readings[0]
+        try:
+            are_numbered = not plan.has_ids or bool(side.repeated)
+            paths = require_copied(source, reading, are_numbered=are_numbered)
+        except ArgumentError as error:
+            return error
+        assert isinstance(side, SourceSide)
+        numbers = side.numbers()
+        rows = [row for row in ids if row < len(numbers)]
+        return cls(
+            paths=paths,
+            against=[
+                *map(Path, chain(*(sources.paths_of(each) or () for each in plan.sources[1:])))
+            ],
+            reading=reading,
+            state=state,
+            are_documents=bytes(side.are_documents),
+            ids=dict(zip(numbers[rows].tolist(), (ids[row] for row in rows), strict=True)),
+            dead=dict(zip(numbers[side.dead].tolist(), side.ids.take(side.dead), strict=True)),
+        )
+
+    def write(
+        self, files: Files, removed: Mapping[AnyId, Removed], on_progress: OnProgress = ignore
+    ) -> Unique:
+        """Read the source once more, and write each record to the file that it belongs to.
+
+        Raises SourceError if the source has changed, or a file cannot be written.
+        """
+        from neardup_solr.reports.copies import open_copy
+
+        check_files(self.paths, self.reading, files, self.against)
+        source = sources.open(self.paths, reading=self.reading)
+        counts = {"kept": 0, "removed": 0, "repeated": 0, "failed": 0}
+        with ExitStack() as opened:
+            keep, remove, reject = [
+                opened.enter_context(
+                    nullcontext(_discard) if path is None else open_copy(path, source, ADDED[name])
+                )
+                for name, path in files.items()
+            ]
+            failures = self._read_failures() if files["rejected"] is not None else None
+            records = zip_longest(self.are_documents, (record for _, record in source.records))
+            for number, (is_document, record) in enumerate(records, 1):
+                if is_document is None or (record is None and is_document):
+                    raise self._make_error()
+                if number % AT_ONCE == 1:
+                    on_progress(Progress(WRITING, number - 1, len(self.are_documents)))
+                if not is_document:
+                    counts["failed"] += 1
+                    if failures is not None:
+                        error, is_apart = next(failures), source.is_apart(record)
+                        text = None if is_apart else source.text_of(record)
+                        added = {REASON: error.reason, POSITION: error.position, RECORD: text}
+                        reject(record if is_apart else None, added)
+                    continue
+                kept = removed.get(self.ids.get(number))
+                if (id := self.dead.get(number)) is not None:
+                    # Another record of its id counts, which may itself be removed for a third one.
+                    other = removed.get(id)
+                    kept = Removed(
+                        id=id, duplicate_of=other.duplicate_of if other else id, similarity=None
+                    )
+                if kept is None:
+                    counts["kept"] += 1
+                    keep(record, NOTHING)
+                    continue
+                counts["removed" if id is None else "repeated"] += 1
+                similarity = None if kept.similarity is None else round(kept.similarity, 4)
+                remove(
+                    record,
+                    {DUPLICATE_OF: kept.duplicate_of, SIMILARITY: similarity, ROW: number},
+                )
+            if sources.identity(self.paths, self.reading) != self.state:
+                raise self._make_error()
+        return Unique(**counts)
+
+    def _read_failures(self) -> Iterator[RecordError]:
+        """Read why records cannot be used, in their order."""
+        for piece in read_pieces(self.paths, self.reading):
+            if isinstance(piece, RecordError):
+                yield piece
+        raise self._make_error()
+
+    def _make_error(self) -> SourceError:
+        name = sources.shown_name(self.paths)
+        return SourceError(name, "changed while it was being read", "run this again")
+
+
+def _discard(_: Any, __: Any) -> None:
+    """Discard a record: no file was asked for."""
