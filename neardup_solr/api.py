@@ -485,6 +485,8 @@ def duplicates(
     keep: OneOrMore = (),
     settings: Settings | Mapping[str, Any] | None = None,
     remember: str | Path | None = None,
+    checkpoint: str | Path | None = None,
+    memory: int | str | None = None,
     texts: bool | int | None = None,
     without_common: bool | float = False,
     patience: float | str = "5m",
@@ -519,9 +521,12 @@ def duplicates(
 
     If Solr is away, the call waits for it, at most `patience` (seconds, or "5m").
 
+    `checkpoint` is a file for finished comparisons of texts: after an interruption, the same call
+    continues from it. A call that is not interrupted deletes it.
+
     Large data goes to temporary files in $TMPDIR. The call fails if the candidates need more than
-    $NEARDUP_MEMORY bytes (default: half of the machine's memory). A warning is logged if what
-    would be removed may be no copies.
+    `memory`, in bytes or such as "4G" (default: $NEARDUP_MEMORY, or half of the machine's memory).
+    A warning is logged if what would be removed may be no copies.
 
     Raises SettingsError if a collection lacks signatures, SourceError if a source cannot be read,
     SolrError if Solr does not answer.
@@ -550,6 +555,8 @@ def duplicates(
         keep=keep,
         settings=settings,
         remember=remember,
+        checkpoint=checkpoint,
+        memory=memory,
         texts=texts,
         without_common=without_common,
         patience=patience,

@@ -347,6 +347,7 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         "found": Option("Result to evaluate, or its file."),
         "as_given": Option("Do not complete the known pairs by transitivity."),
         "settings": Option("How to compute signatures."),
+        "checkpoint": Option("File of finished comparisons; an interrupted call continues there."),
         "threads": Option("Threads that compute and send."),
         "concurrency": Option(
             "Threads for searches; five times as many requests of a kind may be open."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,6 +24,16 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.unique import Unique
     from neardup_solr.verbs.mark import Marks
 
+MANY_NUMERIC, NUMERIC_SHARE = 2, 0.1  # pairs that differ only in numbers, to be told
+MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
+# By the way in which candidates were found.
+_IN_COMMON = {
+    "all": "",
+    "bands": " with a band in common",
+    "shingles": " with shingles in common",
+    "words": " with a rare word in common",
+}
+
 
 def duplicates(
     typed: Typed,
@@ -38,7 +48,6 @@ def duplicates(
     yes: bool = False,
     format: RowFormat | None = None,
     max_failed: str = "0",
-    memory: str | None = None,
     mutual_best: bool = False,
 ) -> int:
     """Find all near-duplicates in a file or a collection, as clusters.
@@ -81,13 +90,9 @@ def duplicates(
         _check_files(typed, output, files)
         show.compile_kernel()
         request = Request(
-            checkpoint=checkpoint,
-            memory=memory,
-            beside=columns.beside,
-            **watching,
-            **typed.arguments,
+            checkpoint=checkpoint, beside=columns.beside, **watching, **typed.arguments
         )
-        result = find_duplicates(request)
+        result = find_duplicates(request, keeps_checkpoint=True)
         if result.doubt and (unique or removed) and not yes:
             _confirm_removal(result)
         if any(files.values()):
@@ -176,10 +181,6 @@ def _choose_texts(outputs: Sequence[Path], *, are_shown: bool, has_page_texts: b
     return None if has_page_texts else True
 
 
-MANY_NUMERIC, NUMERIC_SHARE = 2, 0.1  # pairs that differ only in numbers, to be told
-MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
-
-
 def _print_clusters(result: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
     """Print the largest clusters as a table, text under text, the document to keep first."""
     from neardup_solr.records import largest
@@ -194,15 +195,6 @@ def _print_clusters(result: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
             f"... and {show.counted(more, 'smaller cluster')};"
             " -o report.html shows them, -o pairs.tsv has all pairs."
         )
-
-
-# By the way in which candidates were found.
-_IN_COMMON = {
-    "all": "",
-    "bands": " with a band in common",
-    "shingles": " with shingles in common",
-    "words": " with a rare word in common",
-}
 
 
 def _say_duplicates(result: Duplicates) -> None:
@@ -326,48 +318,55 @@ def _confirm_marks() -> None:
 
 def _mark(solr: Collection, result: Duplicates, *, dry_run: bool, patience: str) -> None:
     """Mark the clusters that were found in their collection, and tell the queries for them."""
-    given: dict[str, Any] = {"dry_run": dry_run, "patience": patience}
     with show.watch() as watching:
-        made = nd.mark(solr, result, yes=True, on_progress=watching["on_progress"], **given)
-    (show.warn if dry_run else show.say)(_describe_marks(made, dry_run=dry_run))
-    _say_torn(solr, made, dry_run=dry_run)
-    if made.clusters and not dry_run:
-        show.say(f"Queries without near-duplicates: fq={made.fq}")
-        show.say(f"With one document of each cluster: fq={made.collapse}")
+        marks = nd.mark(
+            solr, result, yes=True, dry_run=dry_run, patience=patience,
+            on_progress=watching["on_progress"],
+        )  # fmt: skip
+    (show.warn if dry_run else show.say)(_describe_marks(marks, dry_run=dry_run))
+    _say_torn(solr, marks, dry_run=dry_run)
+    if marks.clusters and not dry_run:
+        show.say(f"Queries without near-duplicates: fq={marks.fq}")
+        show.say(f"With one document of each cluster: fq={marks.collapse}")
 
 
 def _undo(solr: Collection, fq: Sequence[str], *, dry_run: bool, patience: str) -> None:
     """Remove all marks from a collection, or those of documents that match."""
-    given: dict[str, Any] = {"fq": fq, "dry_run": dry_run, "patience": patience}
     with show.watch() as watching:
-        made = nd.mark(solr, (), on_progress=watching["on_progress"], **given)
-    documents = show.counted(made.cleared, "document")
-    if not made.cleared:
+        marks = nd.mark(
+            solr, (), fq=fq, dry_run=dry_run, patience=patience, on_progress=watching["on_progress"]
+        )
+    documents = show.counted(marks.cleared, "document")
+    if not marks.cleared:
         show.say("There are no marks to remove.")
     elif dry_run:
         show.warn(f"Would remove the marks of {documents} (dry run: nothing was changed).")
     else:
         show.say(f"Removed the marks of {documents}; nothing else was changed.")
-    _say_torn(solr, made, dry_run=dry_run)
+    _say_torn(solr, marks, dry_run=dry_run)
 
 
-def _say_torn(solr: Collection, made: Marks, *, dry_run: bool) -> None:
+def _say_torn(solr: Collection, marks: Marks, *, dry_run: bool) -> None:
     """Say that clusters of an earlier run are no longer whole, and what marks all anew."""
-    if made.torn:
-        clusters = show.counted(made.torn, "cluster")
-        are = "would be" if dry_run else _are(made.torn)
+    if marks.torn:
+        clusters = show.counted(marks.torn, "cluster")
+        are = "would be" if dry_run else _are(marks.torn)
         show.warn(
             f"{clusters} from an earlier run {are} split: documents that do not match --fq keep"
             f" their old marks; to re-mark everything: neardup duplicates {solr.place} --mark"
         )
 
 
-def _describe_marks(made: Marks, *, dry_run: bool) -> str:
-    clusters = show.counted(made.clusters, "cluster")
-    if not (made.marked or made.cleared or made.vanished):
-        same = f"All {show.counted(made.unchanged, 'document')} of {clusters} are already marked."
-        return same if made.clusters else "There are no near-duplicates to mark."
-    counts = {"unchanged": made.unchanged, "cleared": made.cleared, "vanished": made.vanished}
+def _describe_marks(marks: Marks, *, dry_run: bool) -> str:
+    clusters = show.counted(marks.clusters, "cluster")
+    if not (marks.marked or marks.cleared or marks.vanished):
+        same = f"All {show.counted(marks.unchanged, 'document')} of {clusters} are already marked."
+        return same if marks.clusters else "There are no near-duplicates to mark."
+    counts = {"unchanged": marks.unchanged, "cleared": marks.cleared, "vanished": marks.vanished}
     also = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
-    marks = f"{show.counted(made.marked, 'document')} of {clusters}" + (f"; {also}" if also else "")
-    return f"Would mark {marks} (dry run: nothing was changed)." if dry_run else f"Marked {marks}."
+    marked = f"{show.counted(marks.marked, 'document')} of {clusters}" + (
+        f"; {also}" if also else ""
+    )
+    return (
+        f"Would mark {marked} (dry run: nothing was changed)." if dry_run else f"Marked {marked}."
+    )

@@ -23,6 +23,7 @@ from neardup_solr.verbs.duplicates.remember import EarlierRun
 from neardup_solr.verbs.duplicates.request import Request
 from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.duplicates.row_answers import find_answered
+from neardup_solr.verbs.duplicates.unfinished import delete_checkpoint
 from neardup_solr.verbs.duplicates.unique import identify
 
 # What becomes of records whose id came before; those that fail are told as such.
@@ -34,15 +35,22 @@ REPEATED = {
 ROWS = '; to filter a table by `removed`, set id=":row", which numbers its rows from 1'
 
 
-def find_duplicates(request: Request) -> Duplicates:
-    """Find all near-duplicates, and wait for the Solr of a collection while it is away."""
-    plan = make_plan(request)
-    if not any(map(is_collection, plan.sources)):
-        return _find_duplicates(plan)
-    from neardup_solr.solr.collection import waiting
+def find_duplicates(request: Request, *, keeps_checkpoint: bool = False) -> Duplicates:
+    """Find all near-duplicates, and wait for the Solr of a collection while it is away.
 
-    with waiting(plan.sources, plan.patience):
-        return _find_duplicates(plan)
+    At the end the checkpoint is deleted, unless the caller `keeps_checkpoint` for what follows.
+    """
+    plan = make_plan(request)
+    if any(map(is_collection, plan.sources)):
+        from neardup_solr.solr.collection import waiting
+
+        with waiting(plan.sources, plan.patience):
+            result = _find_duplicates(plan)
+    else:
+        result = _find_duplicates(plan)
+    if plan.checkpoint is not None and not keeps_checkpoint:
+        delete_checkpoint(plan.checkpoint)
+    return result
 
 
 def _find_duplicates(plan: RunPlan) -> Duplicates:

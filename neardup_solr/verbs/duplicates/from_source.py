@@ -157,8 +157,8 @@ def read_source(
     if is_fitted:
         first = list(islice(batches, 1))
         lengths = (len(text) for batch in first for part in batch.texts for text in part)
-        given = plan.request.settings
-        settings = settings_of(given, fit_shingles(given, DEFAULT_SETTINGS, lengths))
+        changes = plan.request.settings
+        settings = settings_of(changes, fit_shingles(changes, DEFAULT_SETTINGS, lengths))
         batches = chain(first, batches)
     documents = 0
     with thread_pool(signers) as pool:

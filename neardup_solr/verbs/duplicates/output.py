@@ -37,8 +37,8 @@ def check_output(path: Path) -> None:
     try:
         check_rows(path)
     except PathError as error:
-        known = ", ".join((*SUFFIXES, PAGE, TABLE))
-        raise PathError(str(path), error.reason, f"choose one of {known}") from None
+        suffixes = ", ".join((*SUFFIXES, PAGE, TABLE))
+        raise PathError(str(path), error.reason, f"choose one of {suffixes}") from None
 
 
 def write_table(

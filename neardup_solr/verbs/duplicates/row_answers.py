@@ -45,12 +45,12 @@ class RowAnswers:
 
     def name(self, pairs: Pairs) -> list[str]:
         """The answer about each pair of rows, "" if there is none."""
-        known = {
+        words = {
             number: word
-            for word, ones in self.pairs.items()
-            for number in _number_unordered(ones).tolist()
+            for word, answered in self.pairs.items()
+            for number in _number_unordered(answered).tolist()
         }
-        return [known.get(number, "") for number in _number_unordered(pairs).tolist()]
+        return [words.get(number, "") for number in _number_unordered(pairs).tolist()]
 
 
 def _number_unordered(pairs: NDArray[Any]) -> NDArray[np.uint64]:
@@ -58,11 +58,11 @@ def _number_unordered(pairs: NDArray[Any]) -> NDArray[np.uint64]:
     return number_pairs(np.sort(pairs, axis=1).astype(np.uint32))
 
 
-def find_answered(corpus: Corpus, judged: Iterable[Answer]) -> RowAnswers:
+def find_answered(corpus: Corpus, answers: Iterable[Answer]) -> RowAnswers:
     """Find the documents that answers are about, and the answers that are obeyed."""
-    latest = choose_latest(judged)
-    ends = [(id, hash) for one in latest
-            for id, hash in ((one.id, one.hash), (one.other_id, one.other_hash))]  # fmt: skip
+    latest = choose_latest(answers)
+    ends = [(id, hash) for answer in latest for id, hash in
+            ((answer.id, answer.hash), (answer.other_id, answer.other_hash))]  # fmt: skip
     rows = _find_rows(corpus, {id for id, _ in ends})
     hashes = _hash_texts(
         corpus, sorted({row for id, hash in ends if hash for row in rows.get(id, ())})
@@ -76,8 +76,8 @@ def find_answered(corpus: Corpus, judged: Iterable[Answer]) -> RowAnswers:
     verdicts, answered = place_answers(latest, locate)
     pairs = {
         word: np.unique(
-            np.sort(np.array([own for one, *own in verdicts.held if one.answer == word], np.uint32)
-                    .reshape(-1, 2), axis=1), axis=0
+            np.sort(np.array([pair for answer, *pair in verdicts.held if answer.answer == word],
+                             np.uint32).reshape(-1, 2), axis=1), axis=0
         )
         for word in JUDGEMENTS
     }  # fmt: skip
@@ -127,7 +127,7 @@ def _find_places(
             yield pair
 
 
-def _agrees(answer: Answer, one: int, other: int, hashes: Mapping[int, str]) -> bool:
+def _agrees(answer: Answer, row: int, other_row: int, hashes: Mapping[int, str]) -> bool:
     """Tell whether both texts are those that were judged, as far as that is known."""
-    known = ((answer.hash, one), (answer.other_hash, other))
-    return all(not hash or hashes.get(row) == hash for hash, row in known)
+    pairs = ((answer.hash, row), (answer.other_hash, other_row))
+    return all(not hash or hashes.get(row) == hash for hash, row in pairs)

@@ -48,3 +48,14 @@ class UnfinishedRun:
             columns = map(np.concatenate, zip(*self.parts, strict=True))
             about = {"work": self._work, "done": self.done}
             write_arrays(self._path, CHECKPOINT, about, dict(zip(COLUMNS, columns, strict=True)))
+
+
+def delete_checkpoint(path: Path) -> None:
+    """Delete the file of a run that is finished. Another file, which was not used, stays."""
+    try:
+        with open(path, "rb") as file:
+            is_checkpoint = file.readline(len(CHECKPOINT)) == CHECKPOINT
+    except FileNotFoundError:
+        return
+    if is_checkpoint:
+        path.unlink()

@@ -14,8 +14,6 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs import mark as marking
-from neardup_solr.verbs.duplicates.find import find_duplicates
-from neardup_solr.verbs.duplicates.request import Request
 from tests.solr import foreign
 
 TENANTS = ("a", "b", 'a" OR *:* "', "${x} {!x}", None)
@@ -165,8 +163,8 @@ def test_no_two_tenants_share_a_number(tenants: Collection) -> None:
 def test_a_remembered_run_has_its_filters(tenants: Collection, tmp_path: Path) -> None:
     """Another filter is another work; a document that changes its tenant is found again."""
     how: dict[str, Any] = {"remember": tmp_path / "known", "by": "bands"}
-    find_duplicates(Request(source=tenants, fq="tenant_s:a", **how))
-    again = find_duplicates(Request(source=tenants, fq="tenant_s:a", **how))
+    nd.duplicates(tenants, fq="tenant_s:a", **how)
+    again = nd.duplicates(tenants, fq="tenant_s:a", **how)
     assert again.since is not None
     assert (again.since.came, again.since.changed, again.since.gone) == (0, 0, 0)
     assert again.since.reused == again.candidates > 0
@@ -201,9 +199,9 @@ def test_an_interrupted_run_goes_on_with_its_own_filters(
     with monkeypatch.context() as patched:
         patched.setattr("neardup_solr.verbs.duplicates.find.group_verified", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            find_duplicates(Request(source=tenants, fq="tenant_s:a", **how))
+            nd.duplicates(tenants, fq="tenant_s:a", **how)
     assert path.exists()
-    found = find_duplicates(Request(source=tenants, fq="tenant_s:b", **how))
+    found = nd.duplicates(tenants, fq="tenant_s:b", **how)
     assert id_pairs(found) == {("1-2", "1-3")}
 
 

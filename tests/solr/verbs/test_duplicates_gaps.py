@@ -9,8 +9,6 @@ import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs.duplicates import comparison
-from neardup_solr.verbs.duplicates.find import find_duplicates
-from neardup_solr.verbs.duplicates.request import Request
 
 TEXTS = [f"number {n % 40} of the {n % 40} old lamps in street {n % 40 * 7}" for n in range(80)]
 DOCUMENTS = [nd.Document(id=f"d{n:02}", text=text) for n, text in enumerate(TEXTS)]
@@ -108,14 +106,14 @@ def test_an_interrupted_comparison_goes_on(
     every: dict[str, Any] = {"by": "bands", "min_similarity": 0.3}
     whole = nd.duplicates(solr, **every)
     with pytest.raises(KeyboardInterrupt):
-        find_duplicates(Request(source=solr, **every, checkpoint=path, on_progress=interrupt))
+        nd.duplicates(solr, **every, checkpoint=path, on_progress=interrupt)
     assert path.exists()
     steps.clear()
     working: dict[str, Any] = {
         "checkpoint": path,
         "on_progress": lambda told: steps.append(told.done) if told.stage == "comparing" else None,
     }
-    assert find_duplicates(Request(source=solr, **every, **working)) == whole
+    assert nd.duplicates(solr, **every, **working) == whole
     assert steps[0] == 24, "three blocks were kept"
 
 
@@ -132,8 +130,8 @@ def test_a_checkpoint_of_other_work_is_not_used(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        find_duplicates(Request(source=solr, by="bands", checkpoint=path, on_progress=interrupt))
+        nd.duplicates(solr, by="bands", checkpoint=path, on_progress=interrupt)
     set_fields(solr, [{"id": "d03", "content": {"set": "quite another text"}}])
-    found = find_duplicates(Request(source=solr, **EQUAL, checkpoint=path))
+    found = nd.duplicates(solr, **EQUAL, checkpoint=path)
     assert found.pairs == nd.duplicates(solr, **EQUAL).pairs
     assert len(found.pairs) == 39

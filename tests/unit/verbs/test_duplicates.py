@@ -10,6 +10,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
@@ -33,9 +34,7 @@ from neardup_solr.solr.collection import open_collection
 from neardup_solr.sources import read_pairs
 from neardup_solr.text import normalize
 from neardup_solr.verbs.duplicates.corpus import Corpus
-from neardup_solr.verbs.duplicates.find import find_duplicates
 from neardup_solr.verbs.duplicates.parts import FIRST
-from neardup_solr.verbs.duplicates.request import Request
 from tests.command import neardup
 
 LOOSE: dict[str, Any] = {"min_similarity": 0.7}
@@ -243,7 +242,7 @@ def test_a_rule_that_finds_no_field() -> None:
 def test_choices_that_cannot_be(choice: dict[str, Any], reason: str) -> None:
     """A choice that cannot be is refused before any work."""
     with pytest.raises(nd.ArgumentError, match=reason):
-        Request(source=unread(), **choice)
+        nd.duplicates(unread(), **choice)
 
 
 def test_faces_hold_the_same_pairs(tmp_path: Path) -> None:
@@ -400,21 +399,57 @@ def test_records_that_do_not_count_change_nothing(
     assert found.repeated == 30
 
 
-def test_a_late_interrupt_keeps_the_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was compared is kept until it is deleted, as the command does at its end."""
+def test_an_interrupted_call_continues_from_its_checkpoint(tmp_path: Path) -> None:
+    """What was compared is kept, and deleted once the same call has ended."""
+    path, stages = tmp_path / "unfinished", list[nd.types.Progress]()
 
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+    def interrupt(progress: nd.types.Progress) -> None:
+        if progress.stage == "grouping":
+            raise KeyboardInterrupt
 
-    path = tmp_path / "pairs.tsv.unfinished"
-    with monkeypatch.context() as patched:
-        patched.setattr("neardup_solr.verbs.duplicates.find.group_verified", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            find_duplicates(Request(source=documents(CHAIN), **LOOSE, checkpoint=path))
+    source = documents(CHAIN)
+    with pytest.raises(KeyboardInterrupt):
+        nd.duplicates(source, **LOOSE, checkpoint=path, on_progress=interrupt)
     assert path.exists()
-    assert find_duplicates(Request(source=documents(CHAIN), **LOOSE, checkpoint=path)).pairs
+    found = nd.duplicates(source, **LOOSE, checkpoint=str(path), on_progress=stages.append)
+    assert found.pairs == nd.duplicates(source, **LOOSE).pairs
+    first = next(each for each in stages if each.stage == "comparing")
+    assert first.done == first.total
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("arguments", [{"measure": "estimate"}, {"measure": "aligned"}, {}])
+def test_a_checkpoint_is_no_file_of_others(tmp_path: Path, arguments: dict[str, Any]) -> None:
+    """It is neither overwritten nor deleted, whether it would have been used or not."""
+    path = tmp_path / "notes.txt"
+    path.write_text("mine")
+    with suppress(nd.SourceError):
+        nd.duplicates(documents(CHAIN), checkpoint=path, **arguments)
+    assert path.read_text() == "mine"
+    source = tmp_path / "a.csv"
+    source.write_text("id,text\n1,a b c\n2,a b c\n")
+    with pytest.raises(nd.SourceError, match="`checkpoint`"):
+        nd.duplicates(source, checkpoint=source, **arguments)
+
+
+def test_a_checkpoint_of_other_texts_is_not_used(tmp_path: Path) -> None:
+    """A text that was edited after the interruption is compared anew."""
+    path = tmp_path / "unfinished"
+
+    def interrupt(progress: nd.types.Progress) -> None:
+        if progress.stage == "grouping":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path, on_progress=interrupt)
+    edited = documents({id: f"{text} and more of it" for id, text in CHAIN.items()})
+    assert nd.duplicates(edited, **LOOSE, checkpoint=path) == nd.duplicates(edited, **LOOSE)
+
+
+@pytest.mark.parametrize("memory", ["1M", 1 << 20, "0.5g"])
+def test_memory_of_a_call(memory: int | str) -> None:
+    """It counts instead of the variable, and changes no pairs."""
+    assert nd.duplicates(demo.listings(), memory=memory) == nd.duplicates(demo.listings())
 
 
 def test_demo_listings_against_all_pairs_that_share_a_band() -> None:

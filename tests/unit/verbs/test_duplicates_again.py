@@ -13,9 +13,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.arguments import Linkage, MeasureName, Way
 from neardup_solr.verbs.duplicates import remember
-from neardup_solr.verbs.duplicates.find import find_duplicates
 from neardup_solr.verbs.duplicates.remember import Changes
-from neardup_solr.verbs.duplicates.request import Request
 from neardup_solr.verbs.duplicates.result import Duplicates
 
 WORDS = [f"word{number}" for number in range(400)]
@@ -23,7 +21,7 @@ WORDS = [f"word{number}" for number in range(400)]
 
 def duplicates(source: Any, *, measure: MeasureName = "words", **arguments: Any) -> Duplicates:
     """Compare by a measure that can be remembered."""
-    return find_duplicates(Request(source=source, measure=measure, **arguments))
+    return nd.duplicates(source, measure=measure, **arguments)
 
 
 def texts(count: int, seed: int) -> list[str]:
@@ -348,7 +346,7 @@ def test_one_file_for_two_things(tmp_path: Path) -> None:
     """What is kept of a run is not overwritten by what is remembered."""
     one = tmp_path / "pairs.tsv"
     with pytest.raises(nd.SourceError, match="is both `remember` and `checkpoint`"):
-        Request(source=documents(["a b", "b c"]), checkpoint=one, remember=one)
+        nd.duplicates(documents(["a b", "b c"]), checkpoint=one, remember=one)
 
 
 def test_an_interruption_and_another_text(tmp_path: Path) -> None:

@@ -12,8 +12,6 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.arguments import Way
 from neardup_solr.errors import ArgumentError, SettingsError
-from neardup_solr.verbs.duplicates.find import find_duplicates
-from neardup_solr.verbs.duplicates.request import Request
 from tests.command import neardup
 from tests.unit.measures.test_fields import KINDS, people
 
@@ -86,13 +84,12 @@ def test_the_text_of_candidates_may_be_another(tmp_path: Path) -> None:
     """`text` names what candidates come from; a clean file and a page are written as ever."""
     frame, _ = invent()
     frame.to_csv(tmp_path / "people.csv", index=False)
-    request = Request(
-        source=tmp_path / "people.csv",
+    found = nd.duplicates(
+        tmp_path / "people.csv",
         fields=FIELDS,
         text=["name", "zip"],
         checkpoint=tmp_path / "unfinished",
     )
-    found = find_duplicates(request)
     found.write(tmp_path / "page.html")
     found.write(tmp_path / "pairs.csv")
     counts = found.write_unique(tmp_path / "clean.csv")

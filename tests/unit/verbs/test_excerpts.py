@@ -9,8 +9,6 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.arguments import Kind, MeasureName, Way
 from neardup_solr.records import Document
-from neardup_solr.verbs.duplicates.find import find_duplicates
-from neardup_solr.verbs.duplicates.request import Request
 from tests.excerpts import EXCERPTS, articles, excerpts
 
 BOTH: tuple[Way, ...] = ("shingles", "all")
@@ -25,7 +23,7 @@ def documents(texts: dict[str, str]) -> list[Document]:
 def find(*sources: dict[str, str], **arguments: Any) -> nd.Duplicates:
     """The near-duplicates by containment of all texts together."""
     texts = {id: text for source in sources for id, text in source.items()}
-    return find_duplicates(Request(source=documents(texts), measure="containment", **arguments))
+    return nd.duplicates(documents(texts), measure="containment", **arguments)
 
 
 def count_found(found: nd.Duplicates) -> int:
