@@ -52,9 +52,11 @@ def split_lines(block: bytes | None, limit: int) -> list[bytes | None]:
 def blocks_of_lines(part: SourcePart, limit: int) -> Iterator[bytes | None]:
     """Read blocks of whole lines in UTF-8. The last line of all may lack its newline.
 
+    A block begins where a line begins and ends where one ends, so lines and objects can be taken
+    from each without the others.
     None stands for a line that is longer than a block and than `limit` bytes, which is skipped and
-    not held. Raises SourceError as `blocks` does, and if the source is empty, and RecordError for a
-    line of a pipe or a device that does not end.
+    not held. Raises SourceError as `read_blocks` does, and if the source is empty, and RecordError
+    for a line of a pipe or a device that does not end.
     """
     held, size = bytearray(), 0  # of the line that has begun
     most = most_passed_over(part, limit)
@@ -133,7 +135,7 @@ def _not_empty(part: SourcePart) -> Iterator[bytes]:
 def read_ahead(part: SourcePart, is_enough: Callable[[bytes], bool]) -> tuple[bytes, SourcePart]:
     """Read as much of a source as is enough, and return it with the source to read from its start.
 
-    Raises SourceError if it is empty, and what `blocks` raises.
+    Raises SourceError if it is empty, and what `read_blocks` raises.
     """
     stream = _not_empty(part)
     head, stream = read_head(stream, is_enough)

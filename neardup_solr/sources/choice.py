@@ -27,7 +27,7 @@ from neardup_solr.sources.sides import (
     require_rows,
     require_telling,
 )
-from neardup_solr.sources.source import is_collection, shown_name
+from neardup_solr.sources.source import is_collection, label_of
 from neardup_solr.sources.values import plain
 
 ROWS = 1_000  # that are looked at
@@ -206,8 +206,7 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
                 if isinstance(record, Document):
                     yield number, record.kept
 
-    paths = paths_of(read[0][0])
-    name = type(read[0][0]).__name__ if paths is None else shown_name(paths)
+    name = label_of(read[0][0])
     if not any(sides):  # no records, which is reported when they are read
         return Chosen(name, {"text": tuple(common)}, "") if common and not has_compared else None
     compared_columns = () if inputs["fields"] is None else (*parse_fields(inputs["fields"]),)

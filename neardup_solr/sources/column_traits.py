@@ -118,7 +118,7 @@ class ColumnValues:
     def are_serial(self, most: float) -> bool:
         """Tell whether numbers behind the same beginning span `most` times the rows of a side."""
         ends = zip(min(self.texts), max(self.texts), strict=False)
-        alike = "".join(one for one, _ in takewhile(lambda both: both[0] == both[1], ends))
+        alike = "".join(sign for sign, _ in takewhile(lambda both: both[0] == both[1], ends))
         begin = len(alike.rstrip("0123456789"))
         for side in self.sides:
             rest = [text[begin:] for text in side if text]

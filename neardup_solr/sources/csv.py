@@ -243,7 +243,11 @@ def _blocks(
 
 
 def _all_blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block]:
-    """Read rows, as many as are at hand, or a single row if any of these is odd."""
+    """Read rows, as many as are at hand, or a single row if any of these is odd.
+
+    A block begins with a row, but where the next one begins is known only once its quotes were
+    read: newlines within quotes end no row.
+    """
     while feed.has(0):
         end = len(feed.held)
         texts = decode_lines(feed.held)
@@ -343,10 +347,10 @@ def _of_row(position: str, row: Row, columns: Columns, reading: Reading, delimit
         texts = tuple(row[at] for at in columns.text)
         text = texts if len(texts) > 1 else texts[0]
         kept = {name: row[at] for name, at in columns.keep if row[at]} if columns.keep else NOTHING
-        made = make_document(position, columns.id_of(row), text, reading=reading, kept=kept)
-        if type(made) is RecordError:
-            made.record = as_columns(columns.names, row)
-        return made
+        record = make_document(position, columns.id_of(row), text, reading=reading, kept=kept)
+        if type(record) is RecordError:
+            record.record = as_columns(columns.names, row)
+        return record
     reason = f"{counted(len(row), 'field')}, but the header has {len(columns.names)}"
     reason += ", and line endings are mixed" if any("\r" in cell for cell in row) else ""
     return RecordError(position, reason, record=decode_raw(csv_line(row, delimiter)))

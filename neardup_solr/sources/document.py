@@ -34,7 +34,7 @@ def make_run(
     where: str, numbers: Sequence[int], ids: Sequence[Any], texts: Sequence[Any], *,
     reading: Reading,
 ) -> Run | None:  # fmt: skip
-    """Check many ids and texts at once, or return None if `record` has to say what is wrong.
+    """Check many ids and texts at once, or return None if `make_document` has to say what is wrong.
 
     None may have lone surrogates, and at least a text is needed. Without ids they are numbered
     later.
@@ -101,12 +101,12 @@ def from_row(position: str, row: Sequence[Any], columns: Columns, reading: Readi
         elif type(text) is not str or not text.isascii():
             text = read_value(text, reading)
         kept = _kept(row, columns, reading) if columns.keep else NOTHING
-        made = make_document(position, id, text, reading=reading, kept=kept)
+        record = make_document(position, id, text, reading=reading, kept=kept)
     except Unusable as problem:
-        made = RecordError(position, str(problem))
-    if type(made) is RecordError:
-        made.record = as_columns(columns.names, values)
-    return made
+        record = RecordError(position, str(problem))
+    if type(record) is RecordError:
+        record.record = as_columns(columns.names, values)
+    return record
 
 
 def _kept(row: Sequence[Any], columns: Columns, reading: Reading) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from neardup_solr.files import Named, paths_of, read_at
+from neardup_solr.progress import ignore
 from neardup_solr.records import Document
 from neardup_solr.sources.folders import is_folder, walk
-from neardup_solr.sources.part import SourcePart
-from neardup_solr.sources.parts import name_source
-from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.parts import name_memory, name_source
+from neardup_solr.sources.reading import USUAL, Reading
 from neardup_solr.sources.source import SourceLike
 from neardup_solr.sources.table import Record, one_by_one
 
@@ -49,10 +49,9 @@ def identity(source: SourceLike, reading: Reading) -> str | None:
 
 def _list_options(reading: Reading) -> Iterable[object]:
     """List the options beyond the defaults, so that a new field of `Reading` changes nothing."""
-    usual = Reading()
     for field in fields(reading):
         value = getattr(reading, field.name)
-        if value != getattr(usual, field.name) and field.name != "guess":
+        if value != getattr(USUAL, field.name) and field.name != "guess":
             yield field.name, value
 
 
@@ -101,13 +100,12 @@ def _find_state(path: Path) -> tuple[int, ...]:
 def _identify_memory(source: Any, reading: Reading) -> str | None:
     from neardup_solr.sources.frames import ends_of, read_memory
 
-    parts = ends_of(source, ROWS_AT_END)
-    if parts is None:
+    ends = ends_of(source, ROWS_AT_END)
+    if ends is None:
         return None
-    name = type(source).__name__
-    opened = SourcePart(label=f"the {name}", name=name, path=None, reading=reading)
-    records = one_by_one(chain.from_iterable(read_memory(part, opened) for part in parts))
-    return f"{name} of {len(source)} records, {_digest(map(bytes_of, records))}"
+    part = name_memory(source, reading, ignore)
+    records = one_by_one(chain.from_iterable(read_memory(rows, part) for rows in ends))
+    return f"{part.name} of {len(source)} records, {_digest(map(bytes_of, records))}"
 
 
 def bytes_of(record: Record) -> bytes:

@@ -85,27 +85,27 @@ def _look_inside(part: SourcePart, format: str | None) -> str | None:
         if format not in (None, "lines", "csv", "tsv"):
             return format
         if is_json(head):
-            words, found = "JSON", "json"
+            words, actual = "JSON", "json"
         elif format == "lines" and (delimiter := find_delimiter(part, head)):
-            words = found = "tsv" if delimiter == "\t" else "csv"
-            words = found.upper()
+            words = actual = "tsv" if delimiter == "\t" else "csv"
+            words = actual.upper()
         else:
             return format
     elif kind.format and not kind.is_text and format in (None, *SHEETS) and kind.format != format:
-        words, found = kind.words, kind.format
+        words, actual = kind.words, kind.format
     elif kind.is_text and format in SHEETS:
         step = "save it as .xlsx, or as CSV"
         raise part.error(f"is {kind.words}, not an Excel file", step)
     elif kind.is_text and kind.format and kind.format != format:
         if format not in (None, "lines", *WITH_MARKUP):  # such as a page that tells of an error
             raise part.error(f"is {kind.words}, not {format}", kind.next_step)
-        words, found = kind.words, kind.format
+        words, actual = kind.words, kind.format
     elif format is None:
         raise part.error(f"is {kind.words}, not text", kind.next_step)
     else:  # which its reader refuses, if it cannot read it
         return format
     part.on_notice(f"{part.name} looks like {words} and is read as such")
-    return found
+    return actual
 
 
 def is_json(head: bytes) -> bool:

@@ -13,7 +13,7 @@ from neardup_solr.sources.blocks import is_of_excel
 from neardup_solr.sources.formats import PARTS, SHEETS, WITHOUT_COLUMNS
 from neardup_solr.sources.parts import list_parts, name_source
 from neardup_solr.sources.reader import check_columns, open, open_part, until_damage
-from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.reading import USUAL, Reading
 from neardup_solr.sources.source import SourceLike
 from neardup_solr.sources.values import Unusable
 
@@ -21,7 +21,7 @@ NAMED: Final = 100  # objects that are looked at for their names
 LOOKED_AT: Final = 20_000  # records of a file, of which some show how its columns are
 
 
-def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # noqa: B008
+def read_text(source: str | Path, *, reading: Reading = USUAL) -> str:
     """Read a file as a text. "-" is standard input.
 
     Raises SourceError if it cannot be read, is not UTF-8 or is too large.

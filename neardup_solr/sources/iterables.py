@@ -104,16 +104,16 @@ def _with_plain_values(document: Document, position: str, reading: Reading) -> R
         id = read_id(document.id, reading) if reading.has_ids else NUMBERED
         text = read_value(document.text, reading)
         kept = {name: read_kept(name, each, reading) for name, each in document.kept.items()}
-        made = make_document(position, id, text, reading=reading, kept=kept)
+        record = make_document(position, id, text, reading=reading, kept=kept)
     except Unusable as reason:
-        made = RecordError(position, str(reason))
-    if type(made) is not RecordError:
-        return made
+        record = RecordError(position, str(reason))
+    if type(record) is not RecordError:
+        return record
     if type(document.id) is type(document.text) is str:
         return replace(document, position=position)
     columns = {ID: document.id, TEXT: document.text, **document.kept}
-    made.record = as_columns(columns.keys(), columns.values())
-    return made
+    record.record = as_columns(columns.keys(), columns.values())
+    return record
 
 
 def _of_pairs(items: Iterable[tuple[str, Any]], part: SourcePart) -> Iterator[Record]:
@@ -143,21 +143,22 @@ def _take_columns(position: str, item: Any, reading: Reading) -> Object:
     if isinstance(item, RecordError):
         return position, item, b""
     item = as_mapping(item)
-    made: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     try:
         for name in (*reading.keep, reading.id, *reading.text):
             if (boxed := dig(item, name, LACKING)) is LACKING:
                 continue
             if type(boxed) is str and boxed.isascii():
-                made[name] = boxed
+                values[name] = boxed
             elif name in reading.keep:
-                made[name] = read_kept(name, boxed, reading)
+                values[name] = read_kept(name, boxed, reading)
             else:
-                made[name] = (read_id if name == reading.id else read_value)(boxed, reading)
+                values[name] = (read_id if name == reading.id else read_value)(boxed, reading)
     except Unusable as problem:
         record = as_columns(item.keys(), item.values())
         return position, RecordError(position, str(problem), record=record), b""
     needed = (*reading.text, reading.id) if reading.has_ids else reading.text
-    if None in map(made.get, needed):
-        made = {name: item[name] for name in item if isinstance(name, str)} | made  # for the error
-    return position, made, b""
+    if None in map(values.get, needed):
+        names = (name for name in item if isinstance(name, str))  # for the error
+        values = {name: item[name] for name in names} | values
+    return position, values, b""

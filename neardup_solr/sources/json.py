@@ -83,10 +83,10 @@ def open_json(part: SourcePart) -> SourceTable:
 
     def parse(raw: bytes) -> dict[str, Any]:
         written = raw.decode("utf-8", reading.on_invalid)
-        made = json.loads(written, object_pairs_hook=partial(make_object, raw))
-        if not isinstance(made, dict):
+        item = json.loads(written, object_pairs_hook=partial(make_object, raw))
+        if not isinstance(item, dict):
             raise ValueError("not a JSON object")
-        return made
+        return item
 
     return SourceTable(
         format="jsonl", reading=reading, documents=documents,

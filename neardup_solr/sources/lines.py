@@ -86,10 +86,10 @@ def _of_line(position: str, raw: bytes | None, reading: Reading) -> Iterator[Rec
         yield unusable(position, problem)
         return
     if parts:
-        made = make_document(position, parts[0], "".join(parts[1:]), reading=reading)
-        if type(made) is RecordError:
-            made.record = decode_raw(raw)
-        yield made
+        record = make_document(position, parts[0], "".join(parts[1:]), reading=reading)
+        if type(record) is RecordError:
+            record.record = decode_raw(raw)
+        yield record
 
 
 def id_and_text(line: str, reading: Reading) -> list[str]:

@@ -40,12 +40,12 @@ def make_object(raw: bytes, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
     `raw` is how the record is written.
     """
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    item = dict(pairs)
+    if len(item) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise Unusable(f"malformed JSON: the key {twice!r} appears twice", raw)
-    return made
+    return item
 
 
 def from_objects(part: SourcePart, objects: Iterable[Object], reading: Reading) -> Iterator[Record]:
@@ -72,13 +72,13 @@ def from_objects(part: SourcePart, objects: Iterable[Object], reading: Reading) 
             text = item[text_name] if text_name in item else dig(item, text_name)
         values = ((name, dig(item, name)) for name in reading.keep)
         kept = {name: value for name, value in values if value is not None} or NOTHING
-        made = make_document(position, id, text, reading=reading, kept=kept)
+        record = make_document(position, id, text, reading=reading, kept=kept)
         if kept and raw and (name := _find_rounded(kept, item, raw)):
             reason = f"the column {name!r} contains a whole number larger than 64 bits"
-            made = RecordError(position, reason)
-        if type(made) is RecordError:
-            made.record = _original(item, raw)
-        yield made
+            record = RecordError(position, reason)
+        if type(record) is RecordError:
+            record.record = _original(item, raw)
+        yield record
     if unseen:
         names = " or ".join(map(repr, sorted(unseen)))
         part.on_notice(f"{part.name}: no record has a column {names}")

@@ -17,7 +17,11 @@ NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePart:
-    """A source that is read: what the user named, where it is, and who hears about it."""
+    """A part of a source: what the user named, where it is, and who hears about it.
+
+    It begins and ends with its file, with standard input or with what is in memory, and is read
+    without any other part.
+    """
 
     label: str  # as the user wrote it, for errors on the whole
     name: str  # short, for the positions of records
@@ -30,6 +34,7 @@ class SourcePart:
     within: str = ""  # its path in the folder, or its name among several files
 
     def error(self, reason: str, next_step: str) -> SourceError:
+        """Make the error for the part as a whole."""
         return SourceError(self.label, reason, next_step)
 
     def require(self, format: str, library: str) -> Any:

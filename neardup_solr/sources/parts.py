@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, counted
 from neardup_solr.files import Named, PathError, is_inside
@@ -83,6 +83,14 @@ def name_source(
         path=None if is_stdin else Path(path), reading=reading, on_progress=on_progress,
         on_notice=on_notice,
     )  # fmt: skip
+
+
+def name_memory(source: Any, reading: Reading, on_notice: Notify) -> SourcePart:
+    """Name what is in memory, which is a single part, by its class."""
+    name = type(source).__name__
+    return SourcePart(
+        label=f"the {name}", name=name, path=None, reading=reading, on_notice=on_notice
+    )
 
 
 def _join_parts(sources: Sequence[SourcePart]) -> list[SourcePart]:

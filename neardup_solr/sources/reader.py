@@ -1,4 +1,8 @@
-"""The one way into a source: its documents, or its records as they are written."""
+"""The one way into a source: its documents, or its records as they are written.
+
+A source is a list of parts (`list_parts`); each is opened as a table by the reader of its format
+(`open_part`). `documents`, `records`, `pieces` and `open` are views of all parts together.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +22,8 @@ from neardup_solr.sources.first_records import notice_if_none, require_most, req
 from neardup_solr.sources.formats import PARTS, WITHOUT_COLUMNS, check_format
 from neardup_solr.sources.header import find_columns
 from neardup_solr.sources.part import SourcePart
-from neardup_solr.sources.parts import Notify, list_parts, log_notice, notify_once
-from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.parts import Notify, list_parts, log_notice, name_memory, notify_once
+from neardup_solr.sources.reading import USUAL, Reading
 from neardup_solr.sources.source import SourceLike, shown_name
 from neardup_solr.sources.table import Piece, Record, SourceTable, number_records, one_by_one
 
@@ -54,7 +58,7 @@ READERS: Final = {
 def documents(
     source: SourceLike,
     *,
-    reading: Reading = Reading(),  # noqa: B008 - frozen
+    reading: Reading = USUAL,
     on_error: Callable[[RecordError], None] | None = None,
     on_progress: Callable[[int], None] | None = None,
     on_notice: Notify = log_notice,
@@ -92,7 +96,7 @@ def _deliver(
 def records(
     source: SourceLike,
     *,
-    reading: Reading = Reading(),  # noqa: B008 - frozen
+    reading: Reading = USUAL,
     on_progress: Callable[[int], None] | None = None,
     on_notice: Notify = log_notice,
 ) -> Iterator[Record]:
@@ -106,7 +110,7 @@ def records(
 def pieces(
     source: SourceLike,
     *,
-    reading: Reading = Reading(),  # noqa: B008 - frozen
+    reading: Reading = USUAL,
     on_progress: Callable[[int], None] | None = None,
     on_notice: Notify = log_notice,
 ) -> Iterator[Piece]:
@@ -119,13 +123,10 @@ def pieces(
         return _read_parts(parts, shown_name(paths))
     from neardup_solr.sources.frames import read_memory
 
-    name, notify = type(source).__name__, notify_once(on_notice)
-    opened = SourcePart(
-        label=f"the {name}", name=name, path=None, reading=reading, on_notice=notify
-    )
-    numbered = number_records(read_memory(source, opened))
+    part = name_memory(source, reading, notify_once(on_notice))
+    numbered = number_records(read_memory(source, part))
     require = require_most if isinstance(source, Sized) else require_some
-    return require(opened, numbered, IN_MEMORY)
+    return require(part, numbered, IN_MEMORY)
 
 
 def find(
@@ -167,7 +168,13 @@ def _read_parts(parts: Sequence[SourcePart], name: str) -> Iterator[Piece]:
 
 
 def _read_part(part: SourcePart) -> Iterator[Piece]:
-    """Read the documents of a part, and at last the error if it ends too early."""
+    """Read the documents of a part, and at last the error if it ends too early.
+
+    A part is read by itself, from its first byte, with an encoding and a header of its own, to its
+    last; its positions count from there. It needs nothing of another part but the `Reading` that
+    `check_columns` takes from the first, so several may be read at once. Records without an id are
+    numbered over all parts afterwards, by `number_records`.
+    """
     try:
         yield from open_part(part).documents()
         return
@@ -177,7 +184,7 @@ def _read_part(part: SourcePart) -> Iterator[Piece]:
 
 
 def open_part(part: SourcePart) -> SourceTable:
-    """Open a source by the reader of its format, whose module is loaded when it is needed.
+    """Open a part by the reader of its format, whose module is loaded when it is needed.
 
     Without a format it is recognized by its first lines.
     """

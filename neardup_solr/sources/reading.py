@@ -81,6 +81,9 @@ class Reading:
         return "replace" if self.lossy else "strict"
 
 
+USUAL: Final = Reading()
+
+
 def reading_of(
     source: Any, guess: Guess, *, id: str | None = None, text: OneOrMore | None = None,
     keep: OneOrMore | None = None, at_once: bool = False,

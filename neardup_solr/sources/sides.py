@@ -9,13 +9,12 @@ from typing import Any
 
 from neardup_solr.arguments import join_names
 from neardup_solr.errors import DataError, SourceError
-from neardup_solr.files import paths_of
 from neardup_solr.records import as_text
 from neardup_solr.sources.column import is_like_id, matches, show_names
 from neardup_solr.sources.column_traits import DISTINCT, choose_kind, look_at, number_rows
 from neardup_solr.sources.guess import Guess, guess_columns
 from neardup_solr.sources.reading import ROW
-from neardup_solr.sources.source import shown_name
+from neardup_solr.sources.source import label_of
 from neardup_solr.sources.values import plain
 from neardup_solr.text.normalize import normalize
 
@@ -35,18 +34,18 @@ def pair_columns(first: Rows, second: Rows, wanted: Iterable[str] = ()) -> list[
 
     Each is paired once, those that are `wanted` of either side if these are named.
     """
-    one, other = (_count_words(side) for side in (first, second))
+    words, other_words = (_count_words(side) for side in (first, second))
     scores = sorted(
-        (name != match, -min(_share(ours, theirs), _share(theirs, ours)), place, name, match)
-        for place, (name, ours) in enumerate(one.items())
-        for match, theirs in other.items()
+        (name != match, -min(_share(counts, others), _share(others, counts)), place, name, match)
+        for place, (name, counts) in enumerate(words.items())
+        for match, others in other_words.items()
     )
     only, pairs = {*wanted}, dict[str, str]()
     for _, score, _, name, match in scores:
         is_free = name not in pairs and match not in pairs.values()
         if -score >= ALIKE and is_free and (not only or {name, match} & only):
             pairs[name] = match
-    return [(name, pairs[name]) for name in one if name in pairs]
+    return [(name, pairs[name]) for name in words if name in pairs]
 
 
 def _count_words(rows: Rows) -> dict[str, Counter[str]]:
@@ -92,17 +91,15 @@ def require_telling(
     words, other_words = (sum(column.length for column in each) for each in (columns, others))
     if (any(first) and any(second) and not are_telling) or (pairs and other_words >= words):
         raise refuse_unpaired(argument, read, rows, [], None)
-    return {
-        name: f"to compare it, name {one}={other}" for one, other in pairs for name in (one, other)
-    }
+    return {name: f"to compare it, name {'='.join(pair)}" for pair in pairs for name in pair}
 
 
 def require_rows(read: Sequence[tuple[Any, Any]], rows: Sequence[Any]) -> None:
     """Refuse one of two sides that has columns, but no rows, by SourceError."""
-    for (side, _), own in zip(read, rows, strict=True) if len(rows) > 1 else ():
-        if not own:
+    for (side, _), side_rows in zip(read, rows, strict=True) if len(rows) > 1 else ():
+        if not side_rows:
             step = "check that it is complete, and the right one"
-            raise SourceError(name_side(side), "has columns, but no rows", step)
+            raise SourceError(label_of(side), "has columns, but no rows", step)
 
 
 def refuse_unpaired(
@@ -115,36 +112,31 @@ def refuse_unpaired(
     """
     require_rows(read, rows)
     ids = [{name for name in side[0] if is_like_id(str(name))} if side else set() for side in rows]
-    for side, own in zip(rows, ids, strict=True):  # and what only numbers its rows
+    for side, id_names in zip(rows, ids, strict=True):  # and what only numbers its rows
         texts = {name: [as_text(row.get(name)).strip() for row in side] for name in side[0]}
-        own |= {name for name, values in texts.items() if name not in wanted
-                and number_rows(look_at(str(name), [values]))}  # fmt: skip
-    free = [[{str(name): value for name, value in row.items() if name not in own} for row in side]
-            for side, own in zip(rows, ids, strict=True)]  # fmt: skip
+        id_names |= {name for name, values in texts.items() if name not in wanted
+                     and number_rows(look_at(str(name), [values]))}  # fmt: skip
+    free = [[{str(name): value for name, value in row.items() if name not in id_names}
+             for row in side] for side, id_names in zip(rows, ids, strict=True)]  # fmt: skip
     pairs = pair_columns(free[0], free[1], wanted)
     if not pairs:
         columns = [[*dict.fromkeys(name for row in side for name in row)] or ["…"] for side in free]
         places = [[name for name in each if name in wanted] or each for each in columns]
         pairs = [(places[0][0], places[1][0])]
     spelled = []
-    for one, other in pairs:
-        sides = zip(free, (one, other), strict=True)
+    for pair in pairs:
+        sides = zip(free, pair, strict=True)
         values = [[as_text(row.get(name)).strip() for row in side] for side, name in sides]
-        kind = choose_kind(look_at(one, values))
+        kind = choose_kind(look_at(pair[0], values))
         suffix = f":{kind}" if argument == "fields" and kind != "text" else ""
-        spelled.append(f"{one}{suffix}" if one == other else f"{one}={other}{suffix}")
-    labels = [name_side(side) for side, _ in read]
+        spelled.append(("=".join(pair) if pair[0] != pair[1] else pair[0]) + suffix)
+    labels = [label_of(side) for side, _ in read]
     has = [f"{label} has {show_names(each)}" for label, each in zip(
         labels, ([*side[0]] if side else [] for side in rows), strict=True)]  # fmt: skip
     if lacking is not None:
         has[lacking] += f", but no column {wanted[0]!r}"
     reason = ", ".join(has) + (": too little is in both" if lacking is None else "")
     return UnpairedError(reason, f"pair the columns with `{argument}` {join_names(spelled)!r}")
-
-
-def name_side(source: Any) -> str:
-    paths = paths_of(source)
-    return type(source).__name__ if paths is None else shown_name(paths)
 
 
 def choose_ids(rows: Sequence[Any], named: Sequence[str]) -> str:

@@ -31,13 +31,8 @@ def _count_bytes(path: Path) -> int:
     return state.st_size
 
 
-def rows_hint(source: SourceLike) -> int | None:
-    """Count the records of what is in memory as a whole, or None for files, pipes and iterators."""
-    is_in_memory = paths_of(source) is None and not isinstance(source, Mapping)
-    return len(source) if is_in_memory and isinstance(source, Sized) else None
-
-
 def make_progress(stage: str, source: SourceLike, on_progress: OnProgress) -> SourceProgress:
-    """Make the progress of a work on a source, which tells its size if it can."""
-    rows, size = rows_hint(source), size_hint(source)
-    return SourceProgress(stage=stage, on_progress=on_progress, rows=rows, size=size)
+    """Make the progress of a work on a source: by its bytes, or its records in memory, if known."""
+    is_counted = paths_of(source) is None and not isinstance(source, Mapping)
+    rows = len(source) if is_counted and isinstance(source, Sized) else None
+    return SourceProgress(stage=stage, on_progress=on_progress, rows=rows, size=size_hint(source))

@@ -21,7 +21,7 @@ ID, TEXT = "id", "text"  # what the columns are called in a format without names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceTable:
-    """A source that is open: its columns, its documents, and its records as they are written.
+    """A part that is open: its columns, its documents, and its records as they are written.
 
     Either `documents` or `records` can be read, once. There are as many records as documents and
     errors, in the same order; each comes with its number, and is None where the source is damaged.

@@ -121,7 +121,7 @@ def _file(path: Path, part: SourcePart, reading: Reading) -> Record | None:
         return RecordError(position, reason, id)
     except RecordError as error:
         return RecordError(position, error.reason, id)
-    made = make_document(position, id, text, reading=reading)
-    if type(made) is RecordError:
-        made.record = as_columns((ID, TEXT), (id, text))
-    return made
+    record = make_document(position, id, text, reading=reading)
+    if type(record) is RecordError:
+        record.record = as_columns((ID, TEXT), (id, text))
+    return record

@@ -51,7 +51,7 @@ def decode(raw: bytes | None, reading: Reading) -> str:
     try:
         return raw.decode("utf-8", reading.on_invalid)
     except UnicodeDecodeError as error:
-        if reading.encoding:  # it is decoded already; `lines` marks what could not be
+        if reading.encoding:  # it is decoded already; `encodings` marks what could not be
             reason = f"invalid {reading.encoding}: bytes that are not a character"
             raise Unusable(reason, raw) from error
         reason = f"{NOT_UTF8}byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
