@@ -19,6 +19,7 @@ from neardup_solr.sources.delimiter import (
     SEPARATOR,
     allow_long_fields,
     choose_delimiter,
+    list_fitting,
     split_fields,
 )
 from neardup_solr.sources.document import make_document, make_run
@@ -28,7 +29,6 @@ from neardup_solr.sources.header import (
     check_header,
     choose_id,
     find_columns,
-    has_columns,
     strip_end,
 )
 from neardup_solr.sources.part import SourcePart
@@ -209,8 +209,8 @@ def _pass_over(part: SourcePart, feed: _Feed) -> tuple[bytes, str | None]:
 
 def _has_header(line: str, part: SourcePart) -> bool:
     """Tell whether a line has the names of the columns that are needed, by a usual delimiter."""
-    delimiters = (part.reading.delimiter, *DELIMITERS)
-    return any(has_columns(split_fields(line, each), part.reading) for each in delimiters if each)
+    delimiters = filter(None, (part.reading.delimiter, *DELIMITERS))
+    return bool(list_fitting(line, part.reading, delimiters))
 
 
 def _blocks(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -11,6 +12,7 @@ from neardup_solr.sources.header import has_columns
 from neardup_solr.sources.kinds import decode_beginning
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.quotes import without_blanks
+from neardup_solr.sources.reading import Reading
 
 WITH_DELIMITER: Final = ("csv", "tsv")
 DELIMITERS: Final = (",", ";", "\t", "|")  # that are recognized without being named
@@ -37,7 +39,7 @@ def choose_delimiter(part: SourcePart, first: bytes | None) -> str:
     names = split_fields(header, usual)
     others = [each for each in DELIMITERS if each != usual and len(split_fields(header, each)) > 1]
     odd: dict[str, None] = dict.fromkeys([*others, *re.findall(r"[^\w \"'.,;\t|-]", header)])
-    fitting = [each for each in odd if has_columns(split_fields(header, each), reading)]
+    fitting = list_fitting(header, reading, odd)
     if has_columns(names, reading) or len(fitting or others) != 1:
         return usual
     if not fitting:
@@ -54,8 +56,13 @@ def find_delimiter(part: SourcePart, head: bytes) -> str | None:
     text = decode_beginning(head) or ""
     first = text.partition("\n")[0].rstrip("\r")
     reading = replace(part.reading, guess="none")
-    fitting = [each for each in DELIMITERS if has_columns(split_fields(first, each), reading)]
+    fitting = list_fitting(first, reading)
     return fitting[0] if len(fitting) == 1 and reading.has_ids else None
+
+
+def list_fitting(line: str, reading: Reading, delimiters: Iterable[str] = DELIMITERS) -> list[str]:
+    """List the delimiters by which a line has the names of the columns that are needed."""
+    return [each for each in delimiters if has_columns(split_fields(line, each), reading)]
 
 
 def split_fields(line: str, delimiter: str) -> list[str]:

@@ -18,6 +18,13 @@ from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.stream import read_head
 from neardup_solr.sources.values import CHARACTER_BYTES
 
+# Quotes, dashes and € in cp1252; control characters, which no text has, in latin-1.
+ONLY_CP1252: Final = re.compile(rb"[\x80-\x9f]")
+# Encodings with byte order marks: that of UTF-32 begins with that of UTF-16.
+MARKED: Final = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be", "utf-8")
+# What cannot be decoded becomes this, which is invalid UTF-8: an error of that record only.
+UNDECODABLE: Final = "\udcff"
+
 SAMPLE = 20_000  # bytes by which an encoding is guessed
 # What a text of Western Europe has in cp1252: no three letters with accents in a row.
 _WESTERN = re.compile(
@@ -28,12 +35,6 @@ _WESTERN = re.compile(
 _ENCODINGS = ["cp1250", "cp1251", "cp1253"]
 _KANA = re.compile("[\u3040-\u30ff]")
 _EASTERN = ["cp932", "euc_jp", "gb18030", "big5", "cp949"]
-# Quotes, dashes and € in cp1252; control characters, which no text has, in latin-1.
-ONLY_CP1252: Final = re.compile(rb"[\x80-\x9f]")
-# Encodings with byte order marks: that of UTF-32 begins with that of UTF-16.
-MARKED: Final = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be", "utf-8")
-# What cannot be decoded becomes this, which is invalid UTF-8: an error of that record only.
-UNDECODABLE: Final = "\udcff"
 
 
 def find_encoding(part: SourcePart, head: bytes) -> tuple[str, bytes]:

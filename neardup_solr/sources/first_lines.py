@@ -9,8 +9,13 @@ from typing import Final
 
 from neardup_solr.sources.blocks import MOST_BYTES, MOST_HEAD, read_ahead
 from neardup_solr.sources.column import show_names
-from neardup_solr.sources.delimiter import DELIMITERS, SEPARATOR, allow_long_fields, split_fields
-from neardup_solr.sources.header import has_columns
+from neardup_solr.sources.delimiter import (
+    DELIMITERS,
+    SEPARATOR,
+    allow_long_fields,
+    list_fitting,
+    split_fields,
+)
 from neardup_solr.sources.kinds import find_kind
 from neardup_solr.sources.part import SourcePart
 
@@ -40,7 +45,7 @@ def recognize(part: SourcePart) -> SourcePart:
     """
     head, part = read_ahead(part, are_enough)
     reading, lines = part.reading, _first_lines(whole_lines(head)) or [""]
-    fitting = [each for each in DELIMITERS if has_columns(split_fields(lines[0], each), reading)]
+    fitting = list_fitting(lines[0], reading)
     kind = find_kind(head)
     if kind is not None and kind.format and kind.is_text:
         part.on_notice(f"{part.name} looks like {kind.words} and is read as such")

@@ -1,4 +1,8 @@
-"""DataFrames, tables of Arrow and mappings of columns."""
+"""DataFrames, tables of Arrow and mappings of columns.
+
+A DataFrame is recognized by its class, so neither pandas nor polars is loaded for it. It is read a
+few rows at a time: nothing is copied as a whole.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Guess by which columns the records of a table are compared, from the values of some of them."""
+"""Guess by which columns the records of a table are compared, from the values of some of them.
+
+Values tell, as columns are named in all languages; a name is a hint if it says id, note, stock or
+when a record was entered. The order of the records tells nothing: they may be sorted by any column.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The kind of a file, by its first bytes and structure: no suffix or encoding is believed."""
+"""The kind of a file, by its first bytes and structure: no suffix or encoding is believed.
+
+Of a format that is no text, no encoding is guessed: whatever it would be decoded to is nothing that
+anybody wrote.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Objects, each with its names of columns, as documents: those of JSON, and what is like them."""
+"""Objects, each with its names of columns, as documents: those of JSON, and what is like them.
+
+Of pages, e-mails and references, what is written around a text becomes columns, or is left out: it
+is never compared as text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The parts of a source: a file, standard input, or several files of a table."""
+"""The parts of a source: a file, standard input, or several files of a table.
+
+Parts are named, or lie in a folder that holds nothing else. Their columns are looked up by name,
+part by part, so their order may differ.
+"""
 
 from __future__ import annotations
 
