@@ -1,4 +1,19 @@
-"""A mixture of strangers, lookalikes and matches, which the EM algorithm fits to candidates."""
+"""A mixture of strangers, lookalikes and matches, which the EM algorithm fits to candidates.
+
+It is fitted to the levels of their fields (Winkler 1988). It has three classes, as two different
+things that have much in common, such as two papers of an author, agree in other ways than strangers
+do (Larsen and Rubin 2001, "Iterative automated record linkage using mixture models").
+
+EM alone can find other classes than those that are meant. Five things hold it: the similarity of
+the whole records, as `aligned` computes it, says where the classes begin, and below `FLOOR` nothing
+is a match; candidates of little similarity, which are most of them, count for no more than those
+near the threshold; records that are equal in all their fields are matches, from the first round to
+the end, in whatever notation, as are those that are nearly equal in all that both have, if they are
+more than the equal ones; the records of a class are matches only if they agree in most of what
+their fields can tell; and a level weighs no less than a level of less agreement (order restricted
+rates; Dykstra, Kochar and Robertson 1995, "Inference for likelihood ratio ordering in the
+two-sample problem").
+"""
 
 from __future__ import annotations
 
@@ -27,7 +42,7 @@ SURE = 0.9  # that it is among these, when it begins
 STRATUM = 0.1  # of similarity, in which pairs count alike
 FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begin as matches
 GUESSES = 5.0  # pairs that the first guess of a class counts for
-AGREEING = 0.5  # of what fields can tell, in which pairs agree that begin as matches
+AGREEING = 0.5  # of what fields can tell, from which the most similar class is of matches
 MOST_BITS = 10.0  # that a field can tell, when classes are judged
 MOST_ROUNDS, SETTLED = 200, 1e-4
 Classes = NDArray[np.signedinteger]

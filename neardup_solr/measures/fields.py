@@ -2,21 +2,8 @@
 
 Each field of two records agrees up to a level: not at all, nearly, wholly. A model of the records
 that may be the same tells how often each level is met among matches (m) and among others (u); a
-level weighs log2(m / u) bits (Fellegi and Sunter 1969, "A theory for record linkage"). The model
-is a mixture that the EM algorithm fits to the levels of the candidates (Winkler 1988). It has three
-classes, as two different things that have much in common, such as two papers of an author, agree
-in other ways than strangers do (Larsen and Rubin 2001, "Iterative automated record linkage using
-mixture models"): strangers, lookalikes and matches.
-
-EM alone can find other classes than those that are meant. Five things hold it: the similarity of
-the whole records, as `aligned` computes it, says where the classes begin, and below `FLOOR` nothing
-is a match; candidates of little similarity, which are most of them, count for no more than those
-near the threshold; records that are equal in all their fields are matches, from the first round to
-the end, in whatever notation, as are those that are nearly equal in all that both have, if they are
-more than the equal ones; the records of a class are matches only if they agree in most of what
-their fields can tell; and a level weighs no less than a level of less agreement (order restricted
-rates; Dykstra, Kochar and Robertson 1995, "Inference for likelihood ratio ordering in the
-two-sample problem").
+level weighs log2(m / u) bits (Fellegi and Sunter 1969, "A theory for record linkage"). `em` finds
+the model, `weights` are what it gives.
 
 A value that is missing is no evidence. A rare value that both have says more than a common value,
 so it is another level (frequency-based matching, Winkler 2000). Fields depend on each

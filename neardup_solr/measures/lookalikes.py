@@ -20,9 +20,9 @@ from neardup_solr.measures.levels import MOST_LEVELS, TEXT_STEPS, list_agreement
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.wedges import count_all_open_wedges
 
-LOOKALIKES_AGREEING = 0.65  # and the lookalikes
+LOOKALIKES_AGREEING = 0.65  # of what fields can tell, from which lookalikes are matches
 CLOSED_AGREEING, OPEN = 0.58, 1.0  # if they leave few open wedges: for each pair of them
-FEW_AGREEING = 0.45  # and lookalikes that could be copies, as they have few others:
+FEW_AGREEING = 0.45  # from which they could be copies, if they have few others:
 FEW, MOSTLY_FEW = 2, 0.6  # that either record is like, at most; of the lookalikes
 
 
