@@ -26,6 +26,7 @@ from neardup_solr.measures.frequencies import Frequencies
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.text.characters import is_unspaced
 
+NAMES = 0.02  # of pairs of records, at most, that are equal in a field that names things
 SPREAD = 1 / 8  # of pairs of records, at most, that are equal in a part of a name
 WORDS = 2  # of a part of a name, at most, by the median
 LOOKED_AT = 10_000  # values that tell whether a column is of such words
@@ -83,16 +84,16 @@ class Part(NamedTuple):
         return word_similarity(*values) > INITIAL
 
 
-def find_parts(columns: Sequence[FieldColumn], names: float) -> list[Part]:
+def find_parts(columns: Sequence[FieldColumn]) -> list[Part]:
     """Find the parts of names that tell the members of households apart, none without such columns.
 
-    A column that names things by itself, equal in at most `names` of pairs of records, is the last
+    A column that names things by itself, equal in at most `NAMES` of pairs of records, is the last
     that is looked at. If it has both parts, it is split.
     """
     most, parts = 1.0, list[Part]()
     for at, column in enumerate(columns):
         is_text = column.kind == "text" and not _has_digits(column)
-        is_name = is_text and column.share_equal <= names
+        is_name = is_text and column.share_equal <= NAMES
         pairs = {(at, at + 1): columns[at : at + 2], (at,): _split(column) if is_name else ()}
         for places, both in pairs.items():
             rest = [

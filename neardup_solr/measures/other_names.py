@@ -10,11 +10,10 @@ import numpy as np
 
 from neardup_solr.measures.columns import MISSING, FieldColumn, Marks
 from neardup_solr.measures.levels import LEVELS, Levels, compare_fields, mark_equal
-from neardup_solr.measures.members import Part, find_parts
+from neardup_solr.measures.members import NAMES, Part, find_parts
 from neardup_solr.measures.pairs import Pairs
 
 NEARLY = 1.0  # bit: a column that tells so much less than the most telling one may name the record
-NAMES = 0.02  # of pairs of records, at most, that are equal in a field that names things
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class NameColumns:
     @cached_property
     def parts(self) -> list[Part]:
         """Parts of names, such as first and last names."""
-        return find_parts(self.columns, NAMES)
+        return find_parts(self.columns)
 
     def mark_others(self, pairs: Pairs, levels: Levels) -> Marks:
         """Mark pairs of things of other names that have much in common, as members of a family.

@@ -46,8 +46,9 @@ def of_clusters(clusters: Iterable[records.Cluster], *, has_sides: bool) -> Colu
         for cluster in clusters
         for at, member in enumerate(cluster.members)
     ]
-    names = ["cluster", "id", "canonical", "similarity", "distance", *["side"] * has_sides]
-    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    names = ("cluster", "id", "canonical", "similarity", "distance", "side")
+    shown = names if has_sides else names[:-1]
+    return {name: [row[at] for row in rows] for at, name in enumerate(shown)}
 
 
 def beside(

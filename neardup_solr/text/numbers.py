@@ -214,7 +214,8 @@ def _write_groups(match: re.Match[str]) -> str:
         return match[0]
     if is_telephone and check is None:
         digits = digits.lstrip("0")[-_LAST_DIGITS:]
-    return f"{' ' * run.startswith('(')}{digits}{'x' if check else ''}{' ' * run.endswith(')')}"
+    before, after = " " if run[0] == "(" else "", " " if run[-1] == ")" else ""
+    return f"{before}{digits}{'x' if check else ''}{after}"
 
 
 def _write_money(match: re.Match[str]) -> str:
