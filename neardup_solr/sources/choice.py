@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, NamedTuple, cast
 
-from neardup_solr.arguments import Source, join_names, listed
+from neardup_solr.arguments import OneOrMore, Source, join_names, listed
 from neardup_solr.errors import ArgumentError, DataError, RecordError, SourceError
 from neardup_solr.files import paths_of
 from neardup_solr.measures.columns import parse_fields
@@ -32,6 +32,52 @@ from neardup_solr.sources.values import plain
 
 ROWS = 1_000  # that are looked at
 FOR_TEXTS = ("remember", "without_common", "max_distance")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnRequest:
+    """What a verb's user named of its sources and their columns, and the arguments for texts."""
+
+    source: Any
+    against: Any
+    has_two_sides: bool  # or the verb takes a single source
+    id: str | None
+    text: OneOrMore
+    fields: OneOrMore | None
+    has_model: bool
+    same: OneOrMore
+    measure: Any
+    for_texts: tuple[str, ...]  # arguments that are for texts alone
+    chooses_measure: bool  # one of them chooses a measure of texts
+
+    @property
+    def sides(self) -> list[Any]:
+        """The sources that are compared: one, or two."""
+        return [side for side in (self.source, self.against) if side is not None]
+
+    @property
+    def is_for_texts(self) -> bool:
+        """True if a measure of texts is named."""
+        return self.measure not in ("auto", "fields")
+
+
+def _request_of(arguments: Mapping[str, Any]) -> ColumnRequest:
+    """Take the request out of the arguments of a verb, of which each has others."""
+    names = [f"`{name}`" for name in FOR_TEXTS if arguments.get(name) not in (None, False)]
+    is_by_shingles = arguments.get("by") == "shingles"
+    return ColumnRequest(
+        source=arguments["source"],
+        against=arguments.get("against"),
+        has_two_sides="against" in arguments,
+        id=arguments["id"],
+        text=arguments["text"],
+        fields=arguments["fields"],
+        has_model=arguments.get("model") is not None,
+        same=arguments.get("same") or (),
+        measure=arguments.get("measure", "fields"),
+        for_texts=(*names, *["`by` shingles"] * is_by_shingles),
+        chooses_measure=is_by_shingles or arguments.get("max_distance") is not None,
+    )
 
 
 class Chosen(NamedTuple):
@@ -60,12 +106,12 @@ class Chosen(NamedTuple):
         return [line, *filter(None, [self.left_out])]
 
 
-def fill_in(inputs: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, Any]:
+def fill_in(arguments: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, Any]:
     """Choose columns as `choose_columns`, log which, and return these arguments, {} for none.
 
     The argument `beside` has those that may tell copies apart.
     """
-    chosen = choose_columns(inputs, by_fields=by_fields)
+    chosen = choose_columns(arguments, by_fields=by_fields)
     if chosen is None:
         return {}
     for line in chosen.lines(_spell):
@@ -73,7 +119,7 @@ def fill_in(inputs: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, A
     return chosen.arguments | {"beside": chosen.beside}
 
 
-def choose_columns(inputs: Mapping[str, Any], *, by_fields: bool = True) -> Chosen | None:
+def choose_columns(arguments: Mapping[str, Any], *, by_fields: bool = True) -> Chosen | None:
     """Choose the id, and fields or a text, by the arguments of a verb.
 
     None if the source is a collection, or it has columns id and text; the id is chosen for a text
@@ -85,37 +131,32 @@ def choose_columns(inputs: Mapping[str, Any], *, by_fields: bool = True) -> Chos
     have no columns in common that could be compared; SourceError if one of two sides cannot be
     read, or if two files are no table, but could be two sides.
     """
+    request = _request_of(arguments)
     try:
-        chosen = _look_at_rows(inputs, by_fields)
+        chosen = _look_at_rows(request, by_fields)
     except UnpairedError:
         raise
     except (ArgumentError, SourceError, RecordError, TypeError) as error:
-        if isinstance(error, SourceError) and inputs.get("against") is not None:
+        if isinstance(error, SourceError) and request.against is not None:
             raise  # or what was not chosen would be missing in the other side
         return None
-    if inputs.get("against") is None and "against" in inputs:
-        _refuse_apart(inputs, chosen, by_fields)
+    if request.against is None and request.has_two_sides:
+        _refuse_apart(request, chosen, by_fields)
     if chosen is not None and "fields" in chosen.arguments:
-        is_of_texts = inputs.get("max_distance") is not None or inputs.get("by") == "shingles"
-        for argument in _list_for_texts(inputs):
-            _refuse_fields(argument, chosen, chooses_measure=is_of_texts)
+        for argument in request.for_texts:
+            _refuse_fields(argument, chosen, chooses_measure=request.chooses_measure)
     return chosen
 
 
-def _list_for_texts(inputs: Mapping[str, Any]) -> list[str]:
-    """List the arguments that are for texts alone."""
-    names = [f"`{name}`" for name in FOR_TEXTS if inputs.get(name) not in (None, False)]
-    return names + ["`by` shingles"] * (inputs.get("by") == "shingles")
-
-
-def _refuse_apart(inputs: Mapping[str, Any], chosen: Chosen | None, by_fields: bool) -> None:
+def _refuse_apart(request: ColumnRequest, chosen: Chosen | None, by_fields: bool) -> None:
     """Refuse two files with other columns as a table, if they could be compared with each other.
 
     Whoever reads them reports what else is wrong.
     """
-    named = {**inputs, **(chosen.arguments if chosen else {})}
-    text = named["text"] if named["fields"] is None else (*parse_fields(named["fields"]),)
-    source, reading = reading_of(named["source"], "number", id=named["id"], text=text)
+    if chosen is not None:
+        request = replace(request, **chosen.arguments)
+    text = request.text if request.fields is None else (*parse_fields(request.fields),)
+    source, reading = reading_of(request.source, "number", id=request.id, text=text)
     paths = paths_of(source) or ()
     if len(paths) != 2:
         return
@@ -127,12 +168,12 @@ def _refuse_apart(inputs: Mapping[str, Any], chosen: Chosen | None, by_fields: b
             return
         refused = cast(SourceError, error)
     first, second = (
-        replace(named["source"], source=path) if isinstance(named["source"], Source) else path
+        replace(request.source, source=path) if isinstance(request.source, Source) else path
         for path in paths
     )
     step = f"to compare it with {os.fspath(paths[0])}, name it with `against`"
     try:
-        _look_at_rows({**inputs, "source": first, "against": second}, by_fields)
+        _look_at_rows(replace(request, source=first, against=second), by_fields)
     except UnpairedError as error:
         step = f"{step}, and {error.next_step}"
     except (ArgumentError, SourceError, RecordError, TypeError):
@@ -152,10 +193,10 @@ def _refuse_fields(argument: str, chosen: Chosen, *, chooses_measure: bool) -> N
     raise DataError(reason, step)
 
 
-def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
-    compared = [inputs[name] for name in ("source", "against") if inputs.get(name) is not None]
-    first = inputs["source"] if isinstance(inputs["source"], Source) else Source(())
-    id, text = inputs["id"] or first.id, listed(first.text or inputs["text"])
+def _look_at_rows(request: ColumnRequest, by_fields: bool) -> Chosen | None:
+    compared = request.sides
+    first = request.source if isinstance(request.source, Source) else Source(())
+    id, text = request.id or first.id, listed(first.text or request.text)
     if any(map(is_collection, compared)):
         return None
     read = [
@@ -171,15 +212,15 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
         if all(os.path.isfile(path) for path in paths_of(side) or [""]):
             next(pieces(side, reading=reading, on_notice=ignore), None)  # or it is refused
         if isinstance(side, Sized) and not len(side):
-            other = inputs[("against", "source")[at]]  # [] has no columns to choose
-            return _look_at_rows({**inputs, "source": other, "against": None}, by_fields)
-    has_fields = inputs["fields"] is not None or inputs.get("model") is not None
+            other = compared[1 - at]  # [] has no columns to choose
+            return _look_at_rows(replace(request, source=other, against=None), by_fields)
+    has_fields = request.fields is not None or request.has_model
     has_ids = id is not None or all(
         matches(reading.id, each) for (_, reading), each in zip(read, names, strict=True)
     )
     is_named = text != ("text",)
     if len(names) > 1 and all(names):
-        _check_names(inputs, text if is_named else (), read, names)
+        _check_names(request, text if is_named else (), read, names)
     has_compared = has_fields or is_named or any(matches("text", each) for each in names)
     if not (names and all(names)) or (has_ids and has_compared):
         return None
@@ -209,14 +250,13 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     name = label_of(read[0][0])
     if not any(sides):  # no records, which is reported when they are read
         return Chosen(name, {"text": tuple(common)}, "") if common and not has_compared else None
-    compared_columns = () if inputs["fields"] is None else (*parse_fields(inputs["fields"]),)
+    compared_columns = () if request.fields is None else (*parse_fields(request.fields),)
     guess = guess_columns(sides, id=id, named=(*compared_columns, *text))
     if guess and guess.fields and any(len(rows) >= ROWS for rows in sides):  # long texts: once
         guess = guess_columns(sides, id=id, named=(*compared_columns, *text), read=read_again)
-    is_for_texts = inputs.get("measure", "fields") not in ("auto", "fields")
     alike: dict[str, str] = {}
     if len(every) > 1 and not has_compared:
-        argument = "text" if is_for_texts or _list_for_texts(inputs) else "fields"
+        argument = "text" if request.is_for_texts or request.for_texts else "fields"
         alike = require_telling(argument, guess, sides, read, every, common)
     if guess is None and not has_compared:
         require_rows(read, every)
@@ -229,7 +269,7 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
         is_numbered = chosen_id == ROW and not (has_fields or (is_named and like_ids))
         return Chosen(name, arguments, "") if arguments and not is_numbered else None
     assert guess is not None
-    if guess.texts or is_for_texts or not by_fields:
+    if guess.texts or request.is_for_texts or not by_fields:
         arguments["text"] = guess.texts or tuple(guess.fields)
     else:
         arguments["fields"] = guess.spelled
@@ -243,17 +283,16 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
 
 
 def _check_names(
-    inputs: Mapping[str, Any], text: Sequence[str], read: Sequence[tuple[Any, Any]],
+    request: ColumnRequest, text: Sequence[str], read: Sequence[tuple[Any, Any]],
     names: Sequence[Sequence[object]],
 ) -> None:  # fmt: skip
     """Refuse a column that is named once and is in one of two sources alone."""
-    kinds = {} if inputs["fields"] is None else parse_fields(inputs["fields"])
+    kinds = {} if request.fields is None else parse_fields(request.fields)
     both = all(matches("text", each) for each in names)
-    is_open = not (text or kinds or inputs.get("model") or both)
-    sides = (inputs["source"], inputs["against"])
-    has_own = any(isinstance(side, Source) and side.text is not None for side in sides)
-    wanted = {"text": () if has_own else text or ("text",) * is_open, "fields": tuple(kinds),
-              "same": listed(inputs.get("same") or ())}  # fmt: skip
+    is_open = not (text or kinds or request.has_model or both)
+    has_texts = any(isinstance(side, Source) and side.text is not None for side in request.sides)
+    wanted = {"text": () if has_texts else text or ("text",) * is_open, "fields": tuple(kinds),
+              "same": listed(request.same)}  # fmt: skip
     for argument, columns in wanted.items():
         for column in columns:
             lacking = [not matches(name_of(column, at), each) for at, each in enumerate(names)]
