@@ -23,7 +23,9 @@ from website import escape_stars
 # A collection is opened and passed to functions, which are written with its methods; the base of
 # results with tables has no use of its own.
 NOT_FOR_USERS = {"Collection", "Graph", "Origin", "Prepared", "Table"}
-INNER = ("graph", "has_ids", "origin", "whole_ids")  # fields of results
+INNER = ("endpoint", "graph", "has_ids", "origin", "whole_ids")  # fields of results
+# The properties of a collection that users read.
+OF_COLLECTIONS = ("base", "name", "session", "names")
 # With arguments, whose defaults are told.
 MADE_BY_USERS = ("Settings", "Source")
 # What belongs to a collection, beside the functions; results are all other classes.
@@ -259,9 +261,12 @@ def _rows_of_attributes(name: str, what: type) -> Iterator[str]:
             spelled = _spelled(parameter) if name in MADE_BY_USERS else f"`{parameter.name}`"
             told = _escaped(phrases.get(parameter.name, ""))
             yield f"| {spelled} | {_type(parameter, what)} | {told} |"
-    if name in NOT_FOR_USERS:
+    members = _members(what)
+    if name == "Collection":
+        members = {member: getattr(what, member) for member in OF_COLLECTIONS}
+    elif name in NOT_FOR_USERS:
         return
-    for member, value in _members(what).items():
+    for member, value in members.items():
         if isinstance(value, property | cached_property):
             getter: Any = value.fget if isinstance(value, property) else value.func
             kind = _escaped(_written(inspect.signature(getter).return_annotation, getter))

@@ -48,10 +48,7 @@ class Selection:
 
 
 class Collection(Core):
-    """Core or collection in Solr, opened by `connect` and passed to other functions.
-
-    `base`: address of the server; `names`: names of its fields.
-    """
+    """Core or collection in Solr, opened by `connect` and passed to other functions."""
 
     def add(self, documents: Sequence[bytes | Mapping[str, Any]]) -> tuple[Refusal, ...]:
         """Send documents as they are. Documents of the same id are replaced.

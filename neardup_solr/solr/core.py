@@ -67,22 +67,22 @@ class Core:
 
     @property
     def base(self) -> str:
-        """The address of the server."""
+        """Address of the server."""
         return self.endpoint.base
 
     @property
     def name(self) -> str:
-        """The name of the core or collection."""
+        """Name of the core or collection."""
         return self.endpoint.name
 
     @property
     def session(self) -> CheckedSession:
-        """The session that sends its requests."""
+        """Session that sends its requests."""
         return self.endpoint.session
 
     @property
     def names(self) -> Names:
-        """The names of its fields."""
+        """Names of its fields."""
         return self.endpoint.names
 
     @property
