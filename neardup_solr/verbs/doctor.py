@@ -53,9 +53,10 @@ class Sampled:
         self.documents += 1
         id, text = str(stored[ID]), str(stored.get(TEXT, ""))
         ((json, _),) = encode_documents([Document(id=id, text=text)], settings)
-        made = orjson.loads(json)
+        computed = orjson.loads(json)
         # Marks are not made of the text alone.
-        differing = {n for n in OWN if n in settings.fields and _differ(stored.get(n), made.get(n))}
+        names = (name for name in OWN if name in settings.fields)
+        differing = {name for name in names if _differ(stored.get(name), computed.get(name))}
         if "md5_hash" in differing or (differing and "md5_hash" not in settings.fields):
             self.stale.append(id)
         elif differing:
@@ -218,8 +219,8 @@ def _server(health: Health) -> Iterator[Finding]:
         yield from check_versions(health.versions)
 
 
-def _differ(stored: Any, made: Any) -> bool:
+def _differ(stored: Any, computed: Any) -> bool:
     """Return True if two values differ. Lists are compared as sets, as docValues return them."""
-    if isinstance(stored, list) or isinstance(made, list):
-        return set(stored or ()) != set(made or ())
-    return (stored or None) != (made or None)
+    if isinstance(stored, list) or isinstance(computed, list):
+        return set(stored or ()) != set(computed or ())
+    return (stored or None) != (computed or None)

@@ -303,13 +303,13 @@ def _describe(source: SourceLike, collection: Collection, reading: Reading) -> J
     )
 
 
-def _require_resumable(kept: SavedJob, work: JobSpec, collection: Collection) -> None:
+def _require_resumable(saved: SavedJob, work: JobSpec, collection: Collection) -> None:
     """Refuse to resume if the source or the collection is no longer the same, by JobError."""
     if work.identity is None:
         raise JobError(f"{work.source} cannot be read a second time", ANEW)
-    if kept.work.identity != work.identity:
+    if saved.work.identity != work.identity:
         raise _change_error(work)
-    last, places = kept.reached.last, [(job.server, job.collection) for job in (kept.work, work)]
+    last, places = saved.reached.last, [(job.server, job.collection) for job in (saved.work, work)]
     if places[0] != places[1] or (last and collection.count(ids=last) < len(last)):
         reason = f"{work.collection!r} is not the job's collection, or lacks some of its documents"
         raise JobError(reason, ANEW)

@@ -39,8 +39,8 @@ def require_other(collection: Collection, other: Collection) -> None:
     cluster = admin.cluster(other)
     names = {collection.name, *admin.cluster(collection).alias_of}
     others = {other.name, *cluster.alias_of}
-    made = other.beside("OTHER").place
-    next_step = f"name a different collection, created with: neardup init {made}"
+    place = other.beside("OTHER").place
+    next_step = f"name a different collection, created with: neardup init {place}"
     if cluster.is_read_only:
         raise SettingsError(f"{other.name!r} is read-only", next_step)
     if collection.base == other.base and names & others:

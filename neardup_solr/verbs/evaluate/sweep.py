@@ -85,17 +85,19 @@ class Sweep(Table):
         return make_html_table(list(columns), rows)
 
 
-def sweep(found: PairResult, known: KnownPairs, min_similarity: float, *, in_order: bool) -> Sweep:
+def sweep(
+    result: PairResult, expected: KnownPairs, min_similarity: float, *, in_order: bool
+) -> Sweep:
     """Evaluate the pairs of a result at each threshold, from its `min_similarity` upwards.
 
-    `known` is as for `evaluate`. Raises ArgumentError and SourceError as that does.
+    `expected` are the known pairs, as for `evaluate`, which raises the same errors.
     """
-    similarities = read_similarities(found, in_order=in_order)
-    answers, closed = JudgedPairs.of(known, columns_of(known), in_order=in_order), 0
+    similarities = read_similarities(result, in_order=in_order)
+    answers, closed = JudgedPairs.of(expected, columns_of(expected), in_order=in_order), 0
     if answers is not None:
         points = _points_of_answers(similarities, answers.of_pairs(similarities), min_similarity)
     else:
-        whole = evaluate(known, found)
+        whole = evaluate(expected, result)
         closed = whole.closed
         right = set(similarities) - {(str(id), str(other_id)) for id, other_id in whole.false}
         points = _points_of_known(similarities, right, whole.known, min_similarity)

@@ -75,15 +75,15 @@ def _find_plan(facts: Facts, pairs: int) -> plans.Plan | None:
     demand = plans.Demand()
     if facts.jaccard <= demand.avoid:
         return None
-    for chosen in plans.catching(replace(demand, catch=facts.jaccard), most):
-        if chosen.load * pairs > MOST_OF_ALL:
+    for plan in plans.catching(replace(demand, catch=facts.jaccard), most):
+        if plan.load * pairs > MOST_OF_ALL:
             continue
-        hashes = max(chosen.hashes, settings.hashes)
-        tried = replace(settings, bands=chosen.bands, rows=chosen.rows, hashes=hashes)
+        hashes = max(plan.hashes, settings.hashes)
+        tried = replace(settings, bands=plan.bands, rows=plan.rows, hashes=hashes)
         texts = (Document(id=each.id, text=each.entry.content) for each in facts.both)
         first, second = (signature.decode(make_entry(each, tried).signature) for each in texts)
         if find_shared_bands(first, second, tried):
-            return chosen
+            return plan
     return None
 
 

@@ -56,7 +56,7 @@ def compare_by_fields(request: ExplainRequest) -> Facts:
         assert matcher is not None
         first, second = subjects
         forms = documents.forms()
-        one, other = (forms[row] for row in rows)
+        first_form, second_form = (forms[row] for row in rows)
         return Facts(
             first=first,
             second=second,
@@ -64,7 +64,7 @@ def compare_by_fields(request: ExplainRequest) -> Facts:
             limits=limits,
             frequencies=matcher.frequencies,
             measure=cast(PairMeasure, documents.measure.name),
-            shared_words=estimate_shared_words(one, other, forms, len(forms)),
+            shared_words=estimate_shared_words(first_form, second_form, forms, len(forms)),
             by=by,
             evidence=tuple(matcher.explain(pair)[0]),
             kinds=plan.fields,

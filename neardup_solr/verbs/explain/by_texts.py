@@ -65,7 +65,10 @@ def compare_texts(request: ExplainRequest) -> Facts:
         texts = [text[:SAMPLED] for text in pair.sample]
         forms = list(ALIGNED.normalize(texts, normalization))
     contents = [each.entry.content for each in pair.subjects]
-    one, other = ALIGNED.normalize(contents, normalization)
+    first_form, second_form = ALIGNED.normalize(contents, normalization)
+    shared_words = dict[str, int]()
+    if by_words:
+        shared_words = estimate_shared_words(first_form, second_form, forms, pair.documents)
     return Facts(
         first=first,
         second=second,
@@ -73,7 +76,7 @@ def compare_texts(request: ExplainRequest) -> Facts:
         limits=limits,
         frequencies=count_words(forms, normalization) if forms else None,
         measure=cast(PairMeasure, pair.measure.name),
-        shared_words=estimate_shared_words(one, other, forms, pair.documents) if by_words else {},
+        shared_words=shared_words,
         by=pair.by,
         equality=request.equality,
         texts=pair.columns,
@@ -88,15 +91,17 @@ def _read_stored_pair(request: ExplainRequest, measure: MeasureName) -> TextPair
     assert isinstance(collection, Collection)
     settings = read_settings(collection, request.settings)
     subjects = read_stored(collection, request.ids, settings)
-    used = measures.measure_of(measure_by(collection, measure), request.limits)
+    compared_by = measures.measure_of(measure_by(collection, measure), request.limits)
     sample: Iterable[str] = sample_texts(collection)
-    documents, by = collection.count(), used.way
-    if used.needs_frequencies:
+    documents, by = collection.count(), compared_by.way
+    if compared_by.needs_frequencies:
         sample = list(sample)
         characters = sum(map(len, sample)) * documents // max(len(sample), 1)
-        by = choose_way(used, documents, lambda most: characters <= most)
-    return TextPair(subjects=subjects, settings=settings, measure=used, by=by, sample=sample,
-                    documents=documents)  # fmt: skip
+        by = choose_way(compared_by, documents, lambda most: characters <= most)
+    return TextPair(
+        subjects=subjects, settings=settings, measure=compared_by, by=by, sample=sample,
+        documents=documents,
+    )  # fmt: skip
 
 
 def _read_source_pair(request: ExplainRequest, measure: MeasureName) -> TextPair:
@@ -106,14 +111,14 @@ def _read_source_pair(request: ExplainRequest, measure: MeasureName) -> TextPair
     documents, sample, lengths, words = read_source(source, request.ids, reading, measure)
     is_auto = measure == measures.AUTO
     name = choose_measure(usual, words)[0] if is_auto else measure
-    used = measures.measure_of(name, request.limits)
+    compared_by = measures.measure_of(name, request.limits)
     fitted = fit_shingles(request.settings, DEFAULT_SETTINGS, lengths)
     settings = settings_of(request.settings, fitted)
     return TextPair(
         subjects=[make_subject(documents[id], settings) for id in request.ids],
         settings=settings,
-        measure=used,
-        by=choose_way(used, len(lengths), lambda most: sum(lengths) <= most),
+        measure=compared_by,
+        by=choose_way(compared_by, len(lengths), lambda most: sum(lengths) <= most),
         sample=sample,
         documents=len(lengths),
         columns=reading.text,

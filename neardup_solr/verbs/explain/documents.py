@@ -21,24 +21,26 @@ from neardup_solr.verbs.collection_measure import SAMPLE, SAMPLED
 from neardup_solr.verbs.explain.subject import STORED, Subject, make_subject
 
 
-def read_settings(collection: Collection, given: Settings | Mapping[str, Any] | None) -> Settings:
+def read_settings(
+    collection: Collection, settings: Settings | Mapping[str, Any] | None
+) -> Settings:
     """Read the settings of a collection, which has texts and is given no others."""
-    refuse_settings(given, "omit `settings`, or name the original file as `source`")
-    used = collection.needed_settings()
-    require_indexed(["content"], used.fields, "explain the pair from its original `source`")
-    return used
+    refuse_settings(settings, "omit `settings`, or name the original file as `source`")
+    stored = collection.needed_settings()
+    require_indexed(["content"], stored.fields, "explain the pair from its original `source`")
+    return stored
 
 
 def read_stored(collection: Collection, ids: Sequence[str], settings: Settings) -> list[Subject]:
     """Read the documents as they are in a collection."""
-    kept = [name for name in STORED if name in settings.fields]
-    rows = {row["id"]: row for row in collection.stored(ids, ["content", *kept])}
+    names = [name for name in STORED if name in settings.fields]
+    rows = {row["id"]: row for row in collection.stored(ids, ["content", *names])}
     again = remedy(collection, "index it again", "writes them")
     subjects = []
     for id in ids:
         if id not in rows:
             raise DocumentNotFound(collection.url, id)
-        stored = {name: rows[id].get(name, "") for name in kept}
+        stored = {name: rows[id].get(name, "") for name in names}
         document = Document(id=id, text=rows[id].get("content", ""))
         subjects.append(replace(make_subject(document, settings, stored=stored), remedy=again))
     return subjects
@@ -77,7 +79,7 @@ def read_source(
 
 
 def estimate_shared_words(
-    one: str, other: str, forms: Sequence[str], documents: int
+    first: str, second: str, forms: Sequence[str], documents: int
 ) -> dict[str, int]:
     """Count the documents that have each word by which `duplicates` would pair two, rarest first.
 
@@ -85,11 +87,11 @@ def estimate_shared_words(
     """
     share = max(documents / max(len(forms), 1), 1.0)  # documents may have gone meanwhile
     cap = max(2, round(WORD_CAP / share))
-    counts = count_shared_words(one, other, forms, cap=cap)
+    counts = count_shared_words(first, second, forms, cap=cap)
     if share > 1:  # two documents have each word, and of the others as many as the sample says
         counts = {
             word: 2 + round(max(counts.get(word, 0) - 2, 0) * share)
-            for word in {*count_shared_words(one, other, [one, other], cap=cap), *counts}
+            for word in {*count_shared_words(first, second, [first, second], cap=cap), *counts}
         }
     counts = {" ".join(map(show_word, words.split())): count for words, count in counts.items()}
     return dict(sorted(counts.items(), key=lambda each: (each[1], each[0])))

@@ -139,14 +139,14 @@ class Facts:
         """The words that correspond, None if that was not measured."""
         if self.frequencies is None:
             return None
-        one, other = self.aligned
-        return tuple(alignment(one, other, self.frequencies))
+        first, second = self.aligned
+        return tuple(alignment(first, second, self.frequencies))
 
     @cached_property
     def aligned(self) -> Sequence[str]:
         """The normal forms of both, as they are aligned."""
-        chosen = measures.measure_named(self.measure)
-        measure = chosen if chosen.needs_frequencies else ALIGNED
+        named = measures.measure_named(self.measure)
+        measure = named if named.needs_frequencies else ALIGNED
         contents = [each.entry.content for each in self.both]
         return measure.normalize(contents, self.settings.normalization)
 
@@ -303,9 +303,12 @@ class Facts:
     @cached_property
     def table(self) -> PairTable:
         """The maker of the table of the pair."""
-        known = self.frequencies if measure_named(self.measure).needs_frequencies else None
-        return PairTable(measure=self.measure, least=self.least, kinds=self.kinds,
-                         texts=self.texts, frequencies=known, settings=self.settings)  # fmt: skip
+        needs_frequencies = measure_named(self.measure).needs_frequencies
+        frequencies = self.frequencies if needs_frequencies else None
+        return PairTable(
+            measure=self.measure, least=self.least, kinds=self.kinds, texts=self.texts,
+            frequencies=frequencies, settings=self.settings,
+        )  # fmt: skip
 
     @cached_property
     def rows(self) -> list[Row]:

@@ -94,15 +94,15 @@ class Decisions(Table, Iterator[Decision]):
         The columns are id, action, reason, other_id, similarity, distance (of the nearest match),
         matches (all ids), complete, replaces, and the kept columns.
         """
-        made = list(self)
-        nearest: list[Match | None] = [next(iter(each.matches), None) for each in made]
+        decisions = list(self)
+        nearest: list[Match | None] = [next(iter(each.matches), None) for each in decisions]
         columns: Columns = {
-            name: [getattr(each, name) for each in made] for name in ("id", "action", "reason")
+            name: [getattr(each, name) for each in decisions] for name in ("id", "action", "reason")
         }
         for name, of in (("other_id", "id"), ("similarity",) * 2, ("distance",) * 2):
             columns[name] = [match and getattr(match, of) for match in nearest]
-        columns["matches"] = [[match.id for match in each.matches] for each in made]
+        columns["matches"] = [[match.id for match in each.matches] for each in decisions]
         for name in ("complete", "replaces"):
-            columns[name] = [getattr(each, name) for each in made]
-        kept = {each.id: each.document.kept for each in made}
+            columns[name] = [getattr(each, name) for each in decisions]
+        kept = {each.id: each.document.kept for each in decisions}
         return beside(columns, {}, kept, {"id": columns["id"]})

@@ -106,18 +106,18 @@ class GateRun:
         self, records: Sequence[Record], admitted: Admitted
     ) -> list[Decision | RecordError]:
         """Decide about documents, and reject those that cannot be indexed."""
-        made: list[Decision | RecordError | None] = []
+        decided: list[Decision | RecordError | None] = []
         usable = []
         for record in records:
             if not isinstance(record, Document):
-                made.append(record)
+                decided.append(record)
             elif reason := find_problem(record):
-                made.append(Decision(document=record, action=REJECT, reason=reason))
+                decided.append(Decision(document=record, action=REJECT, reason=reason))
             else:
-                made.append(None)
+                decided.append(None)
                 usable.append(record)
         decisions = iter(self._admit(usable, admitted) if usable else ())
-        return [next(decisions) if each is None else each for each in made]
+        return [next(decisions) if each is None else each for each in decided]
 
     def _admit(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
         """Make final decisions, and admit documents by them.

@@ -54,7 +54,7 @@ class Templates:
                 self._templates[id] = replace(template, documents=held)
             elif are_unlike(group, self._reject or 0.0):
                 digests.add(id)
-        made = []
+        after = []
         for decision, id, near in zip(decisions, ids, matches, strict=True):
             why, forms = "", [each.form for each in near]
             if id in self._templates:
@@ -63,8 +63,8 @@ class Templates:
                 why = "others that are near to one of the two have little in common"
                 self._linked += 1
             reason = f"{decision.reason}, but {why}"
-            made.append(replace(decision, action=HOLD, reason=reason) if why else decision)
-        return made
+            after.append(replace(decision, action=HOLD, reason=reason) if why else decision)
+        return after
 
     def _group(self, decision: Decision, near: Sequence[NearMatch]) -> str:
         """Group a rejected document with others like it, "" if it is an exact copy."""
