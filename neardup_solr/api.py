@@ -439,26 +439,29 @@ def report(
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks a
     required field or has no documents, SolrError if Solr does not answer.
     """
+    from neardup_solr.verbs.report import ReportRequest
     from neardup_solr.verbs.report import report as work
 
     return work(
-        collection,
-        from_id=from_id,
-        to_id=to_id,
-        query=query,
-        later_only=later_only,
-        by=by,
-        candidates=candidates,
-        fq=fq,
-        same=same,
-        equal=equal,
-        measure=measure,
-        model=model,
-        max_distance=max_distance,
-        min_similarity=min_similarity,
-        answers=answers,
-        patience=patience,
-        on_progress=on_progress,
+        ReportRequest(
+            collection,
+            from_id=from_id,
+            to_id=to_id,
+            query=query,
+            later_only=later_only,
+            by=by,
+            candidates=candidates,
+            fq=fq,
+            same=same,
+            equal=equal,
+            measure=measure,
+            model=model,
+            max_distance=max_distance,
+            min_similarity=min_similarity,
+            answers=answers,
+            patience=patience,
+            on_progress=on_progress,
+        )
     )
 
 
@@ -603,28 +606,31 @@ def review(
     the errors of `duplicates`.
     """
     from neardup_solr.verbs.review import review as work
+    from neardup_solr.verbs.review.request import ReviewRequest
 
     return work(
-        source,
-        answers=answers,
-        who=who,
-        reach=reach,
-        measure=measure,
-        fields=fields,
-        min_similarity=min_similarity,
-        by=by,
-        against=against,
-        fq=fq,
-        same=same,
-        id=id,
-        text=text,
-        keep=keep,
-        settings=settings,
-        port=port,
-        on_error=on_error,
-        on_progress=on_progress,
-        on_address=on_address,
-        on_ready=on_ready,
+        ReviewRequest(
+            source,
+            answers=answers,
+            who=who,
+            reach=reach,
+            measure=measure,
+            fields=fields,
+            min_similarity=min_similarity,
+            by=by,
+            against=against,
+            fq=fq,
+            same=same,
+            id=id,
+            text=text,
+            keep=keep,
+            settings=settings,
+            port=port,
+            on_error=on_error,
+            on_progress=on_progress,
+            on_address=on_address,
+            on_ready=on_ready,
+        )
     )
 
 
@@ -752,21 +758,24 @@ def explain(
     SolrError if Solr does not answer.
     """
     from neardup_solr.verbs.explain import explain as work
+    from neardup_solr.verbs.explain.request import ExplainRequest
 
     return work(
-        source,
-        one,
-        other,
-        measure=measure,
-        fields=fields,
-        model=model,
-        max_distance=max_distance,
-        min_similarity=min_similarity,
-        equal=equal,
-        id=id,
-        text=text,
-        settings=settings,
-        on_progress=on_progress,
+        ExplainRequest(
+            source,
+            one,
+            other,
+            measure=measure,
+            fields=fields,
+            model=model,
+            max_distance=max_distance,
+            min_similarity=min_similarity,
+            equal=equal,
+            id=id,
+            text=text,
+            settings=settings,
+            on_progress=on_progress,
+        )
     )
 
 
@@ -822,29 +831,32 @@ def tune(
     file cannot be read; SolrError if Solr does not answer.
     """
     from neardup_solr.verbs.tune import tune as work
+    from neardup_solr.verbs.tune.request import TuneRequest
 
     return work(
-        source,
-        answers=answers,
-        fields=fields,
-        measure=measure,
-        by=by,
-        against=against,
-        output=output,
-        catch=catch,
-        miss=miss,
-        avoid=avoid,
-        load=load,
-        hashes=hashes,
-        sample=sample,
-        seed=seed,
-        known=known,
-        id=id,
-        text=text,
-        settings=settings,
-        patience=patience,
-        on_error=on_error,
-        on_progress=on_progress,
+        TuneRequest(
+            source,
+            answers=answers,
+            fields=fields,
+            measure=measure,
+            by=by,
+            against=against,
+            output=output,
+            catch=catch,
+            miss=miss,
+            avoid=avoid,
+            load=load,
+            hashes=hashes,
+            sample=sample,
+            seed=seed,
+            known=known,
+            id=id,
+            text=text,
+            settings=settings,
+            patience=patience,
+            on_error=on_error,
+            on_progress=on_progress,
+        )
     )
 
 
@@ -928,28 +940,31 @@ def gate(
     be read, SolrError if Solr does not answer; earlier decisions stay valid.
     """
     from neardup_solr.verbs.gate import gate as work
+    from neardup_solr.verbs.gate.request import GateRequest
 
     return work(
-        source,
-        collection,
-        tag=tag,
-        hold=hold,
-        reject=reject,
-        exact=exact,
-        yes=yes,
-        measure=measure,
-        model=model,
-        max_distance=max_distance,
-        equal=equal,
-        fq=fq,
-        index=index,
-        batch=batch,
-        most=most,
-        answers=answers,
-        patience=patience,
-        keep=keep,
-        on_error=on_error,
-        on_progress=on_progress,
+        GateRequest(
+            source,
+            collection,
+            tag=tag,
+            hold=hold,
+            reject=reject,
+            exact=exact,
+            yes=yes,
+            measure=measure,
+            model=model,
+            max_distance=max_distance,
+            equal=equal,
+            fq=fq,
+            index=index,
+            batch=batch,
+            most=most,
+            answers=answers,
+            patience=patience,
+            keep=keep,
+            on_error=on_error,
+            on_progress=on_progress,
+        )
     )
 
 

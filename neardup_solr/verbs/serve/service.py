@@ -38,6 +38,7 @@ from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.table import Record
 from neardup_solr.verbs.explain import explain
 from neardup_solr.verbs.explain.explanation import make_record
+from neardup_solr.verbs.explain.request import ExplainRequest
 from neardup_solr.verbs.gate.answers import GateAnswers, make_answers
 from neardup_solr.verbs.gate.decider import Decider, make_finder
 from neardup_solr.verbs.gate.decision import Decision
@@ -300,7 +301,8 @@ class Service:
         limits: Any = {"measure": measure.name, "max_distance": self.policy.max_distance}
         equal = self.policy.equality.rules
         ids = request["id"], request["other_id"]
-        return make_record(explain(self.collection, *ids, **limits, equal=equal), MOST_WORDS)
+        pair = ExplainRequest(self.collection, *ids, **limits, equal=equal)
+        return make_record(explain(pair), MOST_WORDS)
 
     def make_entries(self, documents: Sequence[Document]) -> bytes:
         """Compute the fields that `index`, or `annotate`, writes for documents."""

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.api import tune
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import make_entry, signature
 from neardup_solr.records import Document
@@ -14,7 +15,6 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs.annotate import reband
 from neardup_solr.verbs.annotate.rate_limit import RateLimit
-from neardup_solr.verbs.tune import tune
 
 WORDS = [f"word{at}x" for at in range(12)]
 KEPT = {"city": ["Paris", "New York"], "price_i": 7, "seen_dt": "2024-01-01T00:00:00Z"}

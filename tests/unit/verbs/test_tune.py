@@ -14,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from neardup_solr import demo
+from neardup_solr.api import tune
 from neardup_solr.cli.commands.tune import list_lines, spell_commands
 from neardup_solr.cli.main import command
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
@@ -21,7 +22,6 @@ from neardup_solr.minhash import plans
 from neardup_solr.minhash.plans import Demand
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.tune import tune
 from neardup_solr.verbs.tune.sample import draw_sample
 from tests import ROOT
 
