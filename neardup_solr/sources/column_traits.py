@@ -161,7 +161,7 @@ def _are_entries(each: ColumnValues) -> bool:
 
     Their name says so, or they are of a clock that runs: of many different seconds.
     """
-    dates = read_dates(each)
+    dates = _read_dates(each)
     if dates is not None and np.ptp(dates @ (365.25, 30.44, 1.0)) > SPAN * 365.25:
         return False
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", each.name).lower().replace(" ", "_")
@@ -179,7 +179,7 @@ def are_unique_codes(each: ColumnValues) -> bool:
     """
     if not each.is_unique() or each.share(_CODE) < MOST or each.share(TOKEN) < MOST:
         return False
-    if "@" in each.texts[0] or each.share(_TIME) >= MOST or read_dates(each) is not None:
+    if "@" in each.texts[0] or each.share(_TIME) >= MOST or _read_dates(each) is not None:
         return False
     are_years = (len(text) == 4 and text.isdecimal() for text in each.texts)
     return not (all(are_years) and all(FIRST_YEAR <= int(t) <= LAST_YEAR for t in each.texts))
@@ -190,7 +190,7 @@ def number_rows(each: ColumnValues) -> bool:
     return bool(each.texts) and are_unique_codes(each) and each.are_numbers_of_rows()
 
 
-def read_dates(each: ColumnValues, least: float = MOST) -> Any:
+def _read_dates(each: ColumnValues, least: float = MOST) -> Any:
     """Read year, month and day of each record, or None unless nearly all are dates or years.
 
     Of all values, `least` are dates of a month.
@@ -225,7 +225,7 @@ def is_amount(each: ColumnValues) -> bool:
 
 def choose_kind(each: ColumnValues) -> FieldKind:
     """Choose how the values of a column are compared."""
-    if read_dates(each, MONTHS) is not None:
+    if _read_dates(each, MONTHS) is not None:
         return "date" if each.share(_CLOCK) <= 0.5 else "exact"
     if is_amount(each):
         return "number"

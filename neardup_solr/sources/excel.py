@@ -76,7 +76,7 @@ def _rows(part: SourcePart, *, has_cells: bool = False) -> Iterator[tuple[int, A
     with _open_book(part) as book:
         if not book.worksheets:
             raise part.error("has no sheet with cells", "check the file")
-        sheet = find_sheet(part, book.worksheets, lambda sheet: str(sheet.title))
+        sheet = _find_sheet(part, book.worksheets, lambda sheet: str(sheet.title))
         sheet.reset_dimensions()  # what the file says of its size is often wrong
         number, repeated, below = 0, list[int](), list[Any]()
         try:
@@ -109,7 +109,7 @@ def _rows(part: SourcePart, *, has_cells: bool = False) -> Iterator[tuple[int, A
             _tell_full(part, SHEET_ROWS)
 
 
-def find_sheet(part: SourcePart, sheets: Sequence[Any], title_of: Callable[[Any], str]) -> Any:
+def _find_sheet(part: SourcePart, sheets: Sequence[Any], title_of: Callable[[Any], str]) -> Any:
     """Find the sheet that is named, in any case as in Excel, or the first, with a notice."""
     name, titles = part.reading.sheet, list(map(title_of, sheets))
     if name is None:
@@ -201,7 +201,7 @@ def open_xls(part: SourcePart) -> SourceTable:
         raise part.error(reason, "save it as .xlsx") from error
     if not book.sheets():
         raise part.error("has no sheet with cells", "check the file")
-    sheet = find_sheet(part, book.sheets(), lambda sheet: str(sheet.name))
+    sheet = _find_sheet(part, book.sheets(), lambda sheet: str(sheet.name))
     numbers = range(part.reading.skip_rows, sheet.nrows)
     written = ((at, [_xls_value(xlrd, book, cell) for cell in sheet.row(at)]) for at in numbers)
     filled = [(number, row) for number, row in written if strip_end(row)]
