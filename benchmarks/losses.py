@@ -27,10 +27,10 @@ from lib.solr import running_solr
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from neardup_solr import annotate
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.annotate import annotate
 from neardup_solr.verbs.losses import LossCheck
 from tests.solr import theirs
 

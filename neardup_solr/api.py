@@ -24,6 +24,7 @@ from neardup_solr.arguments import (
     Way,
     Which,
     checked,
+    listed,
 )  # fmt: skip
 from neardup_solr.options import describe_arguments
 
@@ -128,9 +129,9 @@ def connect(
     SettingsError if a user or a password is missing or cannot be read; SolrUnreachable if no Solr
     answers; ServerError if the embedded Solr cannot be downloaded or started.
     """
-    from neardup_solr.verbs.connect import connect as work
+    from neardup_solr.verbs.connect import open_place
 
-    return work(
+    return open_place(
         address,
         collection,
         create=create,
@@ -168,9 +169,9 @@ def init(
     if the collection's prefix, shards or replicas differ from the arguments; SolrError if the
     server refuses.
     """
-    from neardup_solr.verbs.init import init as work
+    from neardup_solr.verbs.init import prepare
 
-    return work(
+    return prepare(
         collection,
         text=text,
         prefix=prefix,
@@ -193,9 +194,9 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     Raises CoreMissing if the collection does not exist, ArgumentError if a name is invalid,
     SolrError if Solr does not answer.
     """
-    from neardup_solr.verbs.lint import lint as work
+    from neardup_solr.verbs.lint import check_collection
 
-    return work(collection, text=text, prefix=prefix)
+    return check_collection(collection, text=text, prefix=prefix)
 
 
 @public
@@ -209,9 +210,9 @@ def doctor(collection: Collection, *, sample: int = 1_000) -> Diagnosis:
     Raises SettingsError if stored settings are not understood, SchemaError if the collection has no
     neardup fields, SolrError if Solr does not answer.
     """
-    from neardup_solr.verbs.doctor import doctor as work
+    from neardup_solr.verbs.doctor import diagnose
 
-    return work(collection, sample=sample)
+    return diagnose(collection, sample=sample)
 
 
 @public
@@ -228,9 +229,9 @@ def read(
     Raises SourceError if the source cannot be read; without `on_error`, RecordError for the first
     unusable record.
     """
-    from neardup_solr.sources import read as work
+    from neardup_solr.sources import read_documents
 
-    return work(source, id=id, text=text, keep=keep, on_error=on_error)
+    return read_documents(source, id=id, text=text, keep=keep, on_error=on_error)
 
 
 @public
@@ -271,9 +272,9 @@ def index(
     SolrError if Solr stays unavailable (it is safe to repeat the call); JobError if the job is in
     use, or if the source or the collection has changed since the job began.
     """
-    from neardup_solr.verbs.index import index as work
+    from neardup_solr.verbs.index import index_source
 
-    return work(
+    return index_source(
         source,
         collection,
         id=id,
@@ -311,9 +312,9 @@ def delete(
     afterwards, SettingsError if the name is an alias of several collections, ArgumentError if `ids`
     is a string.
     """
-    from neardup_solr.verbs.delete import delete as work
+    from neardup_solr.verbs.delete import delete_documents
 
-    return work(collection, ids, query=query, dry_run=dry_run)
+    return delete_documents(collection, ids, query=query, dry_run=dry_run)
 
 
 @public
@@ -330,9 +331,9 @@ def dead_letters(
     Raises ArgumentError if neither or both are given, JobError if the folder has no job or its
     files cannot be read.
     """
-    from neardup_solr.verbs.dead_letters import dead_letters as work
+    from neardup_solr.verbs.dead_letters import list_letters
 
-    return work(collection, job=job)
+    return list_letters(collection, job=job)
 
 
 @public
@@ -356,9 +357,11 @@ def retry(
     SettingsError if documents would lose columns, SourceError if the dead letters cannot be
     written, SolrError if Solr stays unavailable.
     """
-    from neardup_solr.verbs.retry import retry as work
+    from neardup_solr.verbs.retry import retry_letters
 
-    return work(collection, job=job, patience=patience, on_error=on_error, on_progress=on_progress)
+    return retry_letters(
+        collection, job=job, patience=patience, on_error=on_error, on_progress=on_progress
+    )
 
 
 @public
@@ -388,9 +391,9 @@ def search(
     Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks a required
     field, SolrError if Solr does not answer.
     """
-    from neardup_solr.verbs.search import search as work
+    from neardup_solr.verbs.search import search_collection
 
-    return work(
+    return search_collection(
         collection,
         id=id,
         text=text,
@@ -439,10 +442,9 @@ def report(
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks a
     required field or has no documents, SolrError if Solr does not answer.
     """
-    from neardup_solr.verbs.report import ReportRequest
-    from neardup_solr.verbs.report import report as work
+    from neardup_solr.verbs.report import ReportRequest, make_report
 
-    return work(
+    return make_report(
         ReportRequest(
             collection,
             from_id=from_id,
@@ -605,10 +607,10 @@ def review(
     Raises ArgumentError if there is no pair, SettingsError if starlette or uvicorn is missing, and
     the errors of `duplicates`.
     """
-    from neardup_solr.verbs.review import review as work
+    from neardup_solr.verbs.review import run_review
     from neardup_solr.verbs.review.request import ReviewRequest
 
-    return work(
+    return run_review(
         ReviewRequest(
             source,
             answers=answers,
@@ -656,9 +658,9 @@ def answer(
     Raises ArgumentError if both ids are the same, DocumentNotFound if the collection lacks an id,
     SourceError if the source lacks an id or a file cannot be read or written.
     """
-    from neardup_solr.verbs.answer import answer as work
+    from neardup_solr.verbs.answer import record_answer
 
-    return work(source, one, other, answer, answers=answers, who=who, id=id, text=text)
+    return record_answer(source, one, other, answer, answers=answers, who=who, id=id, text=text)
 
 
 @documented
@@ -685,9 +687,9 @@ def evaluate(
     known pairs, a pair or an answer is invalid, the arguments seem swapped, or no answered pair is
     in `found`.
     """
-    from neardup_solr.verbs.evaluate import evaluate as work
+    from neardup_solr.verbs.evaluate import evaluate_result
 
-    return work(known, found, ordered=ordered, as_given=as_given)
+    return evaluate_result(known, found, ordered=ordered, as_given=as_given)
 
 
 @public
@@ -715,9 +717,9 @@ def mark(
     collection lacks the fields for marks or an update would lose data, SolrError if Solr does not
     answer or refuses updates.
     """
-    from neardup_solr.verbs.mark import mark as work
+    from neardup_solr.verbs.mark import mark_clusters
 
-    return work(
+    return mark_clusters(
         collection,
         clusters,
         fq=fq,
@@ -757,10 +759,10 @@ def explain(
     unusable, ArgumentError if the ids are equal, SettingsError if the collection has no texts,
     SolrError if Solr does not answer.
     """
-    from neardup_solr.verbs.explain import explain as work
+    from neardup_solr.verbs.explain import explain_pair
     from neardup_solr.verbs.explain.request import ExplainRequest
 
-    return work(
+    return explain_pair(
         ExplainRequest(
             source,
             one,
@@ -830,10 +832,10 @@ def tune(
     the collection has no signatures, too few documents or none of the known pairs; SourceError if a
     file cannot be read; SolrError if Solr does not answer.
     """
-    from neardup_solr.verbs.tune import tune as work
+    from neardup_solr.verbs.tune import run_tune
     from neardup_solr.verbs.tune.request import TuneRequest
 
-    return work(
+    return run_tune(
         TuneRequest(
             source,
             answers=answers,
@@ -882,9 +884,9 @@ def signatures(
     Raises SourceError if the source cannot be read, or if the output file cannot be written or is
     the source.
     """
-    from neardup_solr.verbs.signatures import signatures as work
+    from neardup_solr.verbs.signatures import write_signatures
 
-    return work(
+    return write_signatures(
         source,
         output,
         id=id,
@@ -939,10 +941,10 @@ def gate(
     Raises SettingsError if the collection lacks a required field, SourceError if the source cannot
     be read, SolrError if Solr does not answer; earlier decisions stay valid.
     """
-    from neardup_solr.verbs.gate import gate as work
+    from neardup_solr.verbs.gate import open_gate
     from neardup_solr.verbs.gate.request import GateRequest
 
-    return work(
+    return open_gate(
         GateRequest(
             source,
             collection,
@@ -1010,31 +1012,17 @@ def serve(
     tokens cannot be read, SettingsError if starlette or uvicorn is missing or the collection lacks
     a required field, SolrError if Solr does not answer or does not understand a filter.
     """
-    from neardup_solr.verbs.serve import serve as work
+    from neardup_solr.verbs.serve.request import ServeRequest, run_service
 
-    return work(
-        collection,
-        tag=tag,
-        hold=hold,
-        reject=reject,
-        exact=exact,
-        measure=measure,
-        model=model,
-        max_distance=max_distance,
-        equal=equal,
-        fq=fq,
-        filters=filters,
-        answers=answers,
-        host=host,
-        port=port,
-        root_path=root_path,
-        allow_host=allow_host,
-        tokens=tokens,
-        max_body=max_body,
-        max_documents=max_documents,
-        concurrency=concurrency,
-        on_ready=on_ready,
-    )
+    run_service(
+        ServeRequest(
+            collection=collection, tag=tag, hold=hold, reject=reject, exact=exact, measure=measure,
+            model=model, max_distance=max_distance, equal=listed(equal), fq=listed(fq),
+            filters=listed(filters), answers=answers, host=host, port=port, root_path=root_path,
+            allow_host=listed(allow_host), tokens=tokens, max_body=max_body,
+            max_documents=max_documents, concurrency=concurrency, on_ready=on_ready,
+        )
+    )  # fmt: skip
 
 
 @public
@@ -1075,26 +1063,17 @@ def annotate(
     lose data, SchemaError if fields are missing, SourceError if the file `remember` is
     not from `duplicates`, SolrError if Solr stops answering.
     """
-    from neardup_solr.verbs.annotate import annotate as work
+    from neardup_solr.verbs.annotate.request import AnnotateRequest
+    from neardup_solr.verbs.annotate.run import run_annotate
 
-    return work(
-        collection,
-        into=into,
-        which=which,
-        query=query,
-        text=text,
-        prefix=prefix,
-        settings=settings,
-        rate=rate,
-        threads=threads,
-        batch=batch,
-        patience=patience,
-        follow=follow,
-        mark=mark,
-        remember=remember,
-        on_error=on_error,
-        on_progress=on_progress,
-    )
+    return run_annotate(
+        AnnotateRequest(
+            collection=collection, into=into, which=which, query=listed(query), text=listed(text),
+            prefix=prefix, settings=settings, rate=rate, threads=threads, batch=batch,
+            patience=patience, follow=follow, mark=mark, remember=remember, on_error=on_error,
+            on_progress=on_progress,
+        )
+    )  # fmt: skip
 
 
 @public
@@ -1117,18 +1096,14 @@ def strip(
 
     Raises SettingsError if an update would lose data, SolrError if Solr stops answering.
     """
-    from neardup_solr.verbs.annotate import strip as work
+    from neardup_solr.verbs.annotate.rate_limit import RateLimit
+    from neardup_solr.verbs.annotate.stripping import strip_fields
 
-    return work(
-        collection,
-        query=query,
-        rate=rate,
-        threads=threads,
-        batch=batch,
-        patience=patience,
-        on_error=on_error,
-        on_progress=on_progress,
-    )
+    pace = RateLimit(rate=rate, threads=threads, batch=batch)
+    return strip_fields(
+        collection, query=listed(query), pace=pace, patience=patience,
+        on_error=on_error, on_progress=on_progress,
+    )  # fmt: skip
 
 
 @public
@@ -1153,6 +1128,6 @@ def reband(
     several shards, or an update would lose data; SolrError if Solr does not answer or refuses
     updates.
     """
-    from neardup_solr.verbs.annotate import reband as work
+    from neardup_solr.verbs.annotate.rebanding import compute_bands
 
-    return work(collection, bands=bands, rows=rows, patience=patience, on_progress=on_progress)
+    return compute_bands(collection, bands, rows, patience=patience, on_progress=on_progress)

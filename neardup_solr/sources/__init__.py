@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neardup_solr.arguments import OneOrMore, checked
+from neardup_solr.arguments import OneOrMore
 from neardup_solr.files import paths_of as paths_of
 from neardup_solr.progress import OnError
 from neardup_solr.records import Document
@@ -49,19 +49,14 @@ from neardup_solr.sources.source import shown_name as shown_name
 from neardup_solr.sources.table import one_by_one as one_by_one
 
 
-@checked
-def read(
-    source: SourceLike, *, id: str | None = None, text: OneOrMore = "text", keep: OneOrMore = (),
-    on_error: OnError | None = None,
-) -> Iterator[Document]:  # fmt: skip
-    """Read the documents of a source, one at a time, in bounded memory.
-
-    Example: `[document.id for document in nd.read("listings.csv", keep="city")]`
-
-    Several text columns are joined by line breaks.
-
-    Raises SourceError if the source cannot be read; without `on_error`, RecordError for the first
-    unusable record.
-    """
+def read_documents(
+    source: SourceLike,
+    *,
+    id: str | None,
+    text: OneOrMore,
+    keep: OneOrMore,
+    on_error: OnError | None,
+) -> Iterator[Document]:
+    """Read the documents of a source, one at a time."""
     source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
     return iter(documents(source, reading=reading, on_error=on_error))

@@ -161,7 +161,7 @@ def _index_partition(
     """Index all batches of a partition. The first row says what became of them."""
     from neardup_solr.spark.work import encode_report, records
     from neardup_solr.verbs.connect import connect_again
-    from neardup_solr.verbs.index import index
+    from neardup_solr.verbs.index import index_source
 
     target = connect_again(address, collection, patience=options["patience"])
     unusable = Failures(ignore)
@@ -183,7 +183,7 @@ def _index_partition(
 
     source = arguments.Source(usable(), max_doc_bytes=reading.max_doc_bytes)
     columns: dict[str, Any] = {"id": reading.id, "text": reading.text, "keep": reading.keep or None}
-    done = index(source, target, on_error=refuse, **columns, **options)
+    done = index_source(source, target, on_error=refuse, **columns, **options)
     errors = [(error.id or "", error.reason) for error in (*unusable.first, *done.errors)]
     report = {"read": done.read, "failed": done.failed}
     report = {name: count + unusable.count for name, count in report.items()}
@@ -193,12 +193,12 @@ def _index_partition(
 
 def _connect(address: str, collection: str) -> Collection:
     """Open the collection, which the driver can reach. No executor has an embedded Solr."""
-    from neardup_solr.verbs.connect import connect
+    from neardup_solr.verbs.connect import open_place
 
     example = "give one such as http://host:8983/solr"
     require(bool(address.strip()), "`address` cannot be empty", example)
     try:
-        return connect(address, collection)
+        return open_place(address, collection)
     except SolrUnreachable as error:
         step = "check the address, and that this machine and the executors can reach Solr"
         raise SolrUnreachable(error.url, error.reason, step) from None

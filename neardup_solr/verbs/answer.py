@@ -134,28 +134,18 @@ def _find_aside(latest: Iterable[Answer]) -> tuple[Answer, ...]:
     return Verdicts(ends).set_aside
 
 
-@checked
-def answer(
+def record_answer(
     source: Collection | SourceLike | None,
     one: Id,
     other: Id,
     answer: Judgement,
     *,
     answers: str | Path,
-    who: str | None = None,
-    id: str | None = None,
-    text: OneOrMore = "text",
+    who: str | None,
+    id: str | None,
+    text: OneOrMore,
 ) -> Answer:
-    """Record in a file that a pair is the same, different or unsure, for later runs to apply.
-
-    Example: `nd.answer("listings.csv", "12", "13", "same", answers="answers.jsonl")`
-
-    With a source, the answer applies until either text changes. If `source` is None, changed texts
-    do not matter. The latest answer about a pair counts.
-
-    Raises ArgumentError if both ids are the same, DocumentNotFound if the collection lacks an id,
-    SourceError if the source lacks an id or a file cannot be read or written.
-    """
+    """Record what a person says of a pair."""
     ids = (str(one), str(other))
     require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
     for each in ids:

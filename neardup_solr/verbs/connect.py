@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from neardup_solr.arguments import checked, in_seconds, require
+from neardup_solr.arguments import in_seconds, require
 from neardup_solr.errors import ArgumentError, DataError, ServerError
 from neardup_solr.solr.access import Access, Connection
 from neardup_solr.solr.collection import Collection, open_collection
@@ -17,8 +17,7 @@ ADDRESS = "NEARDUP_SOLR_URL"
 NAME = "neardup"  # of a collection that nobody named
 
 
-@checked
-def connect(
+def open_place(
     address: str | Connection | None = None,
     collection: str | None = None,
     *,
@@ -32,23 +31,7 @@ def connect(
     patience: float | str = 0,
     on_started: Callable[[str], None] | None = None,
 ) -> Collection:
-    """Open a collection in Solr: at `address`, at $NEARDUP_SOLR_URL, or in the embedded Solr.
-
-    Example: `nd.connect("http://localhost:8983/solr", "listings")`
-
-    `address` is the URL of a Solr server, a SolrCloud node or a collection
-    ("http://host:8983/solr/listings"). A `pysolr.Solr` is also accepted; it sends the requests.
-    The embedded Solr is started if needed. On your own Solr, create collections with `init`.
-    `patience` limits the wait for unavailable SolrCloud nodes or ZooKeeper.
-
-    The user and password come from the address or the environment; a token, `ca`, `cert` and
-    `proxy` may also come from the environment (see docs/security.md).
-
-    Raises ArgumentError if the name, the address or a certificate cannot be used, `create` is set
-    but your own Solr lacks the collection, or a password would cross the network unencrypted;
-    SettingsError if a user or a password is missing or cannot be read; SolrUnreachable if no Solr
-    answers; ServerError if the embedded Solr cannot be downloaded or started.
-    """
+    """Open the collection of an address, of $NEARDUP_SOLR_URL, or of the embedded Solr."""
     patience = in_seconds(patience, "patience")
     if collection is not None:
         require_name(collection)

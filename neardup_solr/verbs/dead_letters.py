@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neardup_solr.arguments import checked, require
+from neardup_solr.arguments import require
 from neardup_solr.checkpoint import folders_of, read_job, read_letters
 from neardup_solr.letters import Letter
 from neardup_solr.solr.collection import Collection
 
 
-@checked
-def dead_letters(
-    collection: Collection | None = None, *, job: str | Path | None = None
-) -> list[Letter]:
-    """List the records that `index` could not index.
-
-    Example: `nd.dead_letters(job="old")[0].reason`
-
-    Give either a collection or `job` (the folder of an `index` call). For a collection, the jobs of
-    the command `neardup index` are read.
-
-    Raises ArgumentError if neither or both are given, JobError if the folder has no job or its
-    files cannot be read.
-    """
+def list_letters(collection: Collection | None, *, job: str | Path | None) -> list[Letter]:
+    """List the records that could not be indexed."""
     require(
         (collection is None) != (job is None),
         "dead letters belong to a collection or to a job",

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neardup_solr.arguments import Id, checked, require
+from neardup_solr.arguments import Id, require
 from neardup_solr.errors import SolrAnswerError, counted
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.settle import settle
 
 
-@checked
-def delete(
-    collection: Collection,
-    ids: Sequence[Id] = (),
-    *,
-    query: str | None = None,
-    dry_run: bool = False,
+def delete_documents(
+    collection: Collection, ids: Sequence[Id], *, query: str | None, dry_run: bool
 ) -> int:
-    """Delete documents by id, or by a query in Solr's syntax.
-
-    Example: `nd.delete(listings, ["12", "13"])`
-
-    Returns the number of documents that matched. Unknown ids are ignored; "*:*" matches all
-    documents.
-
-    Raises SolrAnswerError if Solr does not understand the query or still has the documents
-    afterwards, SettingsError if the name is an alias of several collections, ArgumentError if `ids`
-    is a string.
-    """
+    """Delete documents by id or by a query, and return how many matched."""
     named = [str(id) for id in ids]
     reason = "no documents to delete were given"
     require(bool(named) or query is not None, reason, "give `ids` or `query`")

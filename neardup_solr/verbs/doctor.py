@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.arguments import checked, require
+from neardup_solr.arguments import require
 from neardup_solr.errors import SolrAnswerError, counted
 from neardup_solr.minhash import encode_documents
 from neardup_solr.records import Document
@@ -102,17 +102,8 @@ class Diagnosis:
         return tuple(finding for finding in self.findings if finding.level != NOTE)
 
 
-@checked
-def doctor(collection: Collection, *, sample: int = DOCUMENTS_SAMPLED) -> Diagnosis:
-    """Count the documents by settings, and recompute the fields of a sample.
-
-    Example: `nd.doctor(listings).documents`
-
-    Nothing is written. Every run takes the same sample. Uncommitted documents do not count.
-
-    Raises SettingsError if stored settings are not understood, SchemaError if the collection has no
-    neardup fields, SolrError if Solr does not answer.
-    """
+def diagnose(collection: Collection, *, sample: int) -> Diagnosis:
+    """Count the documents by settings, and recompute the fields of a sample."""
     require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
     try:
         return _diagnose(collection, sample)

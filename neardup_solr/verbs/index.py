@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import arguments, sources
-from neardup_solr.arguments import OneOrMore, checked, require, require_positive
+from neardup_solr.arguments import OneOrMore, require, require_positive
 from neardup_solr.checkpoint import Job
 from neardup_solr.errors import SettingsError
 from neardup_solr.progress import Failures, OnError, OnProgress, ignore
@@ -23,8 +23,7 @@ from neardup_solr.verbs.delivery import Delivery
 from neardup_solr.verbs.index_run import IndexRun, IndexSummary
 
 
-@checked
-def index(
+def index_source(
     source: SourceLike,
     collection: Collection,
     *,
@@ -42,25 +41,7 @@ def index(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> IndexSummary:
-    """Index a source into a collection, with the fields needed to find near-duplicates.
-
-    Example: `nd.index("listings.csv", listings, keep="city").indexed`
-
-    A record replaces the document with its id. If several records share an id, the last one counts,
-    unless a `Source` has a different `on_repeat`. `settings` default to the collection's settings.
-    An empty collection gets the default settings, without shingles and signature terms if the first
-    thousand texts are long. If a document would lose a stored column, SettingsError is raised: name
-    the column in `keep`, or pass keep=() to drop it.
-
-    On return, every record is committed and searchable, or has failed. `index` waits for an
-    unavailable Solr, and resends documents that Solr loses. `job` is a folder for the checkpoint
-    and the failed records (dead-letters.jsonl).
-
-    Raises SourceError if the source cannot be read; SettingsError if the collection has different
-    settings or text fields; SchemaError if it lacks fields; SolrHalted if Solr's disk is full;
-    SolrError if Solr stays unavailable (it is safe to repeat the call); JobError if the job is in
-    use, or if the source or the collection has changed since the job began.
-    """
+    """Index a source into a collection, and verify that it is there."""
     source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
     check_keep(reading.keep)
     require_positive(threads=threads, batch=batch)

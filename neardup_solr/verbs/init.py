@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
+from neardup_solr.arguments import OneOrMore, listed, require, require_positive
 from neardup_solr.errors import DataError, SettingsError, SolrAnswerError, counted
 from neardup_solr.files import solr_config
 from neardup_solr.progress import LOG
@@ -18,7 +18,7 @@ from neardup_solr.solr.query import having
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs.field_names import choose_names, clash
 from neardup_solr.verbs.findings import Finding
-from neardup_solr.verbs.lint import lint
+from neardup_solr.verbs.lint import check_collection
 from neardup_solr.verbs.lint.growth import Growth, estimate_growth
 from neardup_solr.verbs.text_fields import require_texts
 
@@ -47,8 +47,7 @@ class Preparation:
     dangers: tuple[Finding, ...] = ()
 
 
-@checked
-def init(
+def prepare(
     collection: Collection,
     *,
     text: OneOrMore = (),
@@ -58,18 +57,7 @@ def init(
     dry_run: bool = False,
     remove: bool = False,
 ) -> Preparation:
-    """Create a collection with all neardup fields, or add missing fields to an existing collection.
-
-    Example: `nd.init(books, text=["title", "body"], prefix="nd_")`
-
-    Existing documents and other fields stay unchanged. `text` and `prefix` are stored in the
-    schema. If the schema cannot be changed over HTTP, `is_done` is False and `xml` has the lines to
-    add. An existing collection must match `shards` and `replicas`.
-
-    Raises SettingsError if a neardup field cannot be used or (with `remove`) still has values, or
-    if the collection's prefix, shards or replicas differ from the arguments; SolrError if the
-    server refuses.
-    """
+    """Create a collection with all neardup fields, or add those that are missing."""
     require_positive(shards=shards, replicas=replicas)
     texts = listed(text)
     reason = "`remove` removes all neardup fields"
@@ -142,7 +130,7 @@ def _add(
         names=names,
         fields=added,
         growth=estimate_growth(collection.with_names(names)) if added else None,
-        dangers=lint(collection, text=text, prefix=prefix).dangers if commands else (),
+        dangers=check_collection(collection, text=text, prefix=prefix).dangers if commands else (),
         is_done=not commands,
         is_mutable=schema.is_mutable(collection),
         xml=own_schema.xml(commands),

@@ -9,7 +9,7 @@ from typing import Any
 import mmh3
 
 from neardup_solr import errors
-from neardup_solr.arguments import OneOrMore, checked, listed
+from neardup_solr.arguments import OneOrMore, listed
 from neardup_solr.errors import ArgumentError, DataError, SettingsError, SolrAnswerError, counted
 from neardup_solr.progress import OnProgress, Progress, gc_disabled, ignore
 from neardup_solr.records import Cluster
@@ -53,8 +53,7 @@ class Marks:
     collapse: str = field(default="", compare=False)
 
 
-@checked
-def mark(
+def mark_clusters(
     collection: Collection,
     clusters: Duplicates | Sequence[Cluster],
     *,
@@ -64,20 +63,7 @@ def mark(
     patience: float | str = "5m",
     on_progress: OnProgress | None = None,
 ) -> Marks:
-    """Mark the documents of each cluster, and clear earlier marks.
-
-    Example: `nd.mark(listings, nd.duplicates(listings), dry_run=True)`
-
-    Marked documents get the fields `neardup_cluster`, `neardup_canonical` and `neardup_rank` (see
-    docs/collapse.md). If `duplicates` had an `fq`, pass its whole result instead of `.clusters`, so
-    that documents outside the `fq` keep their marks. A document whose text is replaced during the
-    call gets no mark. Repeat the call if it is interrupted.
-
-    Raises ArgumentError if a document is in two clusters or no document is in the collection,
-    TemplateError if documents of a cluster may be no copies, by its `doubt`, SettingsError if the
-    collection lacks the fields for marks or an update would lose data, SolrError if Solr does not
-    answer or refuses updates.
-    """
+    """Mark the documents of each cluster, and clear earlier marks."""
     on_progress = on_progress or ignore
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
     filters = listed(fq) or (clusters.fq if isinstance(clusters, Duplicates) else ())

@@ -130,7 +130,7 @@ class ReportRequest:
         _ = self.criteria
 
 
-def report(request: ReportRequest) -> Report:
+def make_report(request: ReportRequest) -> Report:
     """Find the pairs of all documents of a request, page by page, and obey the answers."""
     request.check()
     collection, criteria = request.collection, request.criteria

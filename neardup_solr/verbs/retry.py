@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import checkpoint, sources
-from neardup_solr.arguments import Source, checked, in_seconds
+from neardup_solr.arguments import Source, in_seconds
 from neardup_solr.checkpoint import Job, SavedJob, folders_of, read_job, read_letters, read_mtime
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
 from neardup_solr.letters import Letter
@@ -23,7 +23,7 @@ from neardup_solr.sources.objects import from_objects, load
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.record_errors import AGAIN
 from neardup_solr.sources.table import NUMBERED, Record
-from neardup_solr.verbs.index import index
+from neardup_solr.verbs.index import index_source
 
 GONE = "'record' is missing or unreadable: set it to an object with its columns"
 NO_HEADER = "its source is gone or has changed: set 'record' to an object with its columns"
@@ -55,8 +55,7 @@ class RetrySummary:
     seconds: float
 
 
-@checked
-def retry(
+def retry_letters(
     collection: Collection,
     *,
     job: str | Path | None = None,
@@ -64,18 +63,7 @@ def retry(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> RetrySummary:
-    """Retry the dead letters of a collection or of a job.
-
-    Example: `nd.retry(listings, job="old").indexed`
-
-    After the job has ended, you may edit the records in its dead-letters.jsonl. Letters leave that
-    file once their documents are committed and searchable; letters that fail again stay, with the
-    new reason if their record can be read.
-
-    Raises JobError if the folder has no job, the job has not ended or its files cannot be read,
-    SettingsError if documents would lose columns, SourceError if the dead letters cannot be
-    written, SolrError if Solr stays unavailable.
-    """
+    """Index the records again that could not be indexed."""
     started = time.monotonic()
     if job is None:
         folders = folders_of(collection.base, collection.name)
@@ -138,7 +126,7 @@ class _Retry:
                 job.end()
                 return
             reader, errors = LetterReader(saved.work), dict[int, RecordError]()
-            summary = index(
+            summary = index_source(
                 Source(self._documents(folder, reader, errors), max_doc_bytes=reader.max_doc_bytes),
                 self.collection,
                 id=reader.reading.id,

@@ -11,7 +11,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, TEXT
 from neardup_solr.solr.schema import INTERNAL, Schema
 from neardup_solr.verbs.field_names import own_fields
-from neardup_solr.verbs.lint import lint
+from neardup_solr.verbs.lint import check_collection
 
 LOOKED_AT = 100  # documents whose fields stand for those of all, if Solr does not tell
 NATIVE = "content_native"  # MinHashes by Solr, if configured (docs/interoperability.md)
@@ -23,7 +23,7 @@ def require_safe(collection: Collection, *, text: Sequence[str] = ()) -> Schema:
     Raises SettingsError, which says what would be lost, and what to do instead.
     """
     collection.require_placed()
-    dangers = lint(collection, text=text).dangers
+    dangers = check_collection(collection, text=text).dangers
     if dangers:
         first, more = dangers[0], len(dangers) - 1
         others = f" (and {more} more: neardup lint {collection.place})" if more else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr import measures
-from neardup_solr.arguments import By, Id, MeasureName, OneOrMore, checked, listed, require
+from neardup_solr.arguments import By, Id, MeasureName, OneOrMore, listed, require
 from neardup_solr.errors import DocumentNotFound
 from neardup_solr.measures import Limits
 from neardup_solr.measures.equality import parse_equality
@@ -37,8 +37,7 @@ from neardup_solr.verbs.criteria import (
 NOT_BOTH = "`id` is for a document in the collection, `text` for any text"
 
 
-@checked
-def search(
+def search_collection(
     collection: Collection,
     *,
     id: Id | None = None,
@@ -53,17 +52,7 @@ def search(
     min_similarity: float | None = None,
     answers: str | Path | None = None,
 ) -> list[Match]:
-    """Find the near-duplicates of a document or of a text in a collection, most similar first.
-
-    Example: `nd.search(listings, id="12", fq="city:Paris")`
-
-    Give either `id` or `text`. Only the documents that share the most terms are compared, at most
-    `candidates` of them. A document is never its own match. If it lacks a value in a `same` field,
-    it has no matches. With `text`, `same` may name only "first_word" and "md5_hash".
-
-    Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks a required
-    field, SolrError if Solr does not answer.
-    """
+    """Find the near-duplicates of a document or of a text, most similar first."""
     require((id is None) != (text is None), "give either `id` or `text`", NOT_BOTH)
     criteria = Criteria(
         by=by,

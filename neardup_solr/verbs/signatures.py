@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources
-from neardup_solr.arguments import OneOrMore, checked
+from neardup_solr.arguments import OneOrMore
 from neardup_solr.errors import RecordError
 from neardup_solr.files import PathError, check_apart
 from neardup_solr.minhash import sign
@@ -39,28 +39,17 @@ class SignaturesSummary:
     errors: tuple[RecordError, ...] = ()
 
 
-@checked
-def signatures(
+def write_signatures(
     source: SourceLike,
     output: str | Path,
     *,
-    id: str | None = None,
-    text: OneOrMore = "text",
-    settings: Settings | Mapping[str, Any] | None = None,
-    on_error: OnError | None = None,
-    on_progress: OnProgress | None = None,
+    id: str | None,
+    text: OneOrMore,
+    settings: Settings | Mapping[str, Any] | None,
+    on_error: OnError | None,
+    on_progress: OnProgress | None,
 ) -> SignaturesSummary:
-    """Write the signatures and bands of a source to a Parquet file, without Solr.
-
-    Example: `nd.signatures("listings.csv", "signatures.parquet").written`
-
-    The columns are `id` (string), `words` (int64), `signature` (a list of `hashes` uint32 values)
-    and `bands` (a list of `bands` uint64 values); both lists are null for a text without words. The
-    metadata entry "neardup_settings" is the fingerprint of the settings.
-
-    Raises SourceError if the source cannot be read, or if the output file cannot be written or is
-    the source.
-    """
+    """Write the signatures of a source to a Parquet file."""
     output = Path(output)
     if output.suffix.lower() != ".parquet":
         reason = "signatures can only be written to a .parquet file"

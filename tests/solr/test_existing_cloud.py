@@ -7,17 +7,12 @@ import zipfile
 
 import pytest
 
+from neardup_solr import annotate, connect, doctor, init, lint, search
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.responses import answer
-from neardup_solr.verbs.annotate import annotate
-from neardup_solr.verbs.connect import connect
-from neardup_solr.verbs.doctor import doctor
-from neardup_solr.verbs.init import init
-from neardup_solr.verbs.lint import lint
-from neardup_solr.verbs.search import search
 from tests.solr.foreign import CONFIG, KEY, LOG, MANAGED, SCHEMA
 
 BOOKS, TOYS = "books", "toys"

@@ -18,7 +18,7 @@ from neardup_solr.verbs.annotate.rewrite import pages
 from neardup_solr.verbs.annotate.settings_choice import choose_settings
 from neardup_solr.verbs.annotate.summary import AnnotateSummary
 from neardup_solr.verbs.field_names import own_fields
-from neardup_solr.verbs.index import index
+from neardup_solr.verbs.index import index_source
 from neardup_solr.verbs.losses import LossCheck
 from neardup_solr.verbs.safety import NATIVE, require_other
 from neardup_solr.verbs.text_fields import require_texts
@@ -61,7 +61,7 @@ def copy_texts(
             on_progress(Progress("annotating", read, max(total, read)))
             since = pace.wait(len(needed), since)
 
-    summary = index(
+    summary = index_source(
         documents(), other, id="id", keep=(), settings=task.settings, threads=pace.threads,
         batch=pace.batch, patience=patience, on_error=request.on_error,
     )  # fmt: skip

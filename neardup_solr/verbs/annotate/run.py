@@ -80,5 +80,5 @@ def _open_or_create(collection: Collection, name: str) -> Collection:
     require_name(name)
     other = collection.beside(name)
     if not admin.exists(other):
-        init.init(other)
+        init.prepare(other)
     return other.with_names(other.kept_names())

@@ -13,7 +13,7 @@ from neardup_solr.measures import floor
 from neardup_solr.reports.html_table import make_html_table
 from neardup_solr.reports.result_table import Table
 from neardup_solr.reports.rows import Columns
-from neardup_solr.verbs.evaluate import evaluate
+from neardup_solr.verbs.evaluate import evaluate_result
 from neardup_solr.verbs.evaluate.evaluation import divide, say_closed
 from neardup_solr.verbs.evaluate.id_pairs import (
     IdPair,
@@ -97,7 +97,7 @@ def sweep(
     if answers is not None:
         points = _points_of_answers(similarities, answers.of_pairs(similarities), min_similarity)
     else:
-        whole = evaluate(expected, result)
+        whole = evaluate_result(expected, result)
         closed = whole.closed
         right = set(similarities) - {(str(id), str(other_id)) for id, other_id in whole.false}
         points = _points_of_known(similarities, right, whole.known, min_similarity)

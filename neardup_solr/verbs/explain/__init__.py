@@ -8,7 +8,7 @@ from neardup_solr.verbs.explain.explanation import Explanation, explain_facts
 from neardup_solr.verbs.explain.request import ExplainRequest
 
 
-def explain(request: ExplainRequest) -> Explanation:
+def explain_pair(request: ExplainRequest) -> Explanation:
     """Explain why two documents are near-duplicates or not, and what would find them."""
     request.check()
     request = request.choose_columns()

@@ -22,7 +22,7 @@ from neardup_solr.verbs.gate.run import GateRun
 from neardup_solr.verbs.gate.templates import Templates
 
 
-def gate(request: GateRequest) -> Decisions:
+def open_gate(request: GateRequest) -> Decisions:
     """Prepare the decisions about a source, which are made when they are read."""
     request.check()
     collection, policy = request.collection, request.policy

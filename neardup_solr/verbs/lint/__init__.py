@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neardup_solr.arguments import OneOrMore, checked, listed
+from neardup_solr.arguments import OneOrMore, listed
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.findings import DANGER, Finding
 from neardup_solr.verbs.lint.facts import read_facts
@@ -30,18 +30,10 @@ class Lint:
         return tuple(finding for finding in self.findings if finding.level == DANGER)
 
 
-@checked
-def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = None) -> Lint:
-    """Check if annotating a collection would lose data, without changing the collection.
-
-    Example: `nd.lint(books, text="body").findings`
-
-    Without `text`, the fields that `init` stored are checked, or else the field `content`. If these
-    cannot be read, the field with the longest texts is checked, and a finding names it.
-
-    Raises CoreMissing if the collection does not exist, ArgumentError if a name is invalid,
-    SolrError if Solr does not answer.
-    """
+def check_collection(
+    collection: Collection, *, text: OneOrMore = (), prefix: str | None = None
+) -> Lint:
+    """Find what annotating a collection would lose, without changing it."""
     facts = read_facts(collection, text=listed(text), prefix=prefix)
     is_new = any(map(is_untried, facts.versions))
     return Lint(documents=facts.documents, findings=findings(facts), is_untried=is_new)

@@ -17,7 +17,7 @@ from neardup_solr.verbs.review.request import ReviewRequest
 from neardup_solr.verbs.review.session import Reviewed, ReviewSession
 
 
-def review(request: ReviewRequest) -> Reviewed:
+def run_review(request: ReviewRequest) -> Reviewed:
     """Ask people in the browser whether pairs are the same, until the process is interrupted."""
     try:
         from neardup_solr.verbs.review.app import make_app

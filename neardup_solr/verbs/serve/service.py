@@ -18,7 +18,7 @@ import orjson
 from neardup_solr import errors
 from neardup_solr.answers.format import read_answers
 from neardup_solr.answers.verdicts import TextVerdicts
-from neardup_solr.arguments import require
+from neardup_solr.arguments import checked, require
 from neardup_solr.files import read_state, regular
 from neardup_solr.measures import NAMES, measure_named
 from neardup_solr.minhash import encode_documents
@@ -36,7 +36,7 @@ from neardup_solr.solr.unsigned import count_unsigned, describe_unsigned
 from neardup_solr.solr.update import orders
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.table import Record
-from neardup_solr.verbs.explain import explain
+from neardup_solr.verbs.explain import explain_pair
 from neardup_solr.verbs.explain.explanation import make_record
 from neardup_solr.verbs.explain.request import ExplainRequest
 from neardup_solr.verbs.gate.answers import GateAnswers, make_answers
@@ -44,7 +44,7 @@ from neardup_solr.verbs.gate.decider import Decider, make_finder
 from neardup_solr.verbs.gate.decision import Decision
 from neardup_solr.verbs.gate.decision_rows import FAILED, make_match
 from neardup_solr.verbs.gate.policy import Policy
-from neardup_solr.verbs.search import search
+from neardup_solr.verbs.search import search_collection
 from neardup_solr.verbs.serve.documents import OF_TEXT, Json, list_missing
 from neardup_solr.verbs.serve.filters import require_named
 from neardup_solr.verbs.serve.search_request import (
@@ -275,7 +275,7 @@ class Service:
         usual["equal"] = self.policy.equality.rules
         collection = self.collection
         try:
-            matches = search(collection, **usual | request | {"fq": filters})
+            matches = checked(search_collection)(collection, **usual | request | {"fq": filters})
         except errors.SettingsError as error:
             if isinstance(error, errors.ArgumentError) or request.keys().isdisjoint(MAY_LACK):
                 raise
@@ -302,7 +302,7 @@ class Service:
         equal = self.policy.equality.rules
         ids = request["id"], request["other_id"]
         pair = ExplainRequest(self.collection, *ids, **limits, equal=equal)
-        return make_record(explain(pair), MOST_WORDS)
+        return make_record(explain_pair(pair), MOST_WORDS)
 
     def make_entries(self, documents: Sequence[Document]) -> bytes:
         """Compute the fields that `index`, or `annotate`, writes for documents."""

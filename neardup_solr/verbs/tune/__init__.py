@@ -8,7 +8,7 @@ from neardup_solr.verbs.tune.request import TuneRequest
 from neardup_solr.verbs.tune.training import Training, train
 
 
-def tune(request: TuneRequest) -> Tuning | Training:
+def run_tune(request: TuneRequest) -> Tuning | Training:
     """Choose bands and rows that meet a demand, or train a model if answers are named."""
     request = request.choose_columns()
     request.check()

@@ -11,6 +11,7 @@ import pytest
 import requests
 
 import neardup_solr as nd
+from neardup_solr import annotate, strip
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import Failures
@@ -20,7 +21,6 @@ from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order
-from neardup_solr.verbs.annotate import annotate, strip
 from neardup_solr.verbs.annotate.rate_limit import RateLimit
 from neardup_solr.verbs.annotate.rewrite import Rewrite, Row
 from tests.solr import theirs

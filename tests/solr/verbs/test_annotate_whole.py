@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import requests
 
+from neardup_solr import annotate, strip
 from neardup_solr.errors import SettingsError
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -18,7 +19,6 @@ from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.update import Order
-from neardup_solr.verbs.annotate import annotate, strip
 from neardup_solr.verbs.annotate.whole import make_writer
 from neardup_solr.verbs.field_names import own_fields
 from tests.solr import foreign, quotes_uuids, theirs

@@ -11,11 +11,11 @@ import pytest
 import requests
 
 import neardup_solr as nd
+from neardup_solr import lint
 from neardup_solr.solr import admin, own_schema, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.lint import lint
 from neardup_solr.verbs.lint.growth import estimate_growth
 from tests.solr.foreign import collection
 from tests.solr.theirs import keep_names

@@ -10,14 +10,12 @@ from xml.etree import ElementTree
 import pytest
 
 import neardup_solr as nd
+from neardup_solr import connect, init, lint
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import NOTE, OWN, PLAIN, Names
 from neardup_solr.solr.responses import answer
-from neardup_solr.verbs.connect import connect
-from neardup_solr.verbs.init import init
-from neardup_solr.verbs.lint import lint
 from tests.solr.foreign import CLASSIC, KEY, MANAGED, SCHEMA, collection
 from tests.solr.theirs import keep_names
 

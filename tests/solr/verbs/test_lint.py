@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
+from neardup_solr import lint
 from neardup_solr.errors import CoreMissing, SettingsError
 from neardup_solr.solr import own_schema, schema
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.findings import Finding
-from neardup_solr.verbs.lint import Lint, lint
+from neardup_solr.verbs.lint import Lint
 from neardup_solr.verbs.safety import require_safe
 from tests.solr.foreign import CLASSIC, MANAGED, SCHEMA, collection
 

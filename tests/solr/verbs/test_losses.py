@@ -14,12 +14,13 @@ import pytest
 import requests
 
 import neardup_solr as nd
+from neardup_solr import annotate, strip
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import solr_config
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.verbs import mark as marking
-from neardup_solr.verbs.annotate import annotate, follow, strip
+from neardup_solr.verbs.annotate import follow
 from tests.solr import foreign, theirs
 
 FIELDS = """

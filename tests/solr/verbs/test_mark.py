@@ -15,6 +15,7 @@ import pytest
 import requests
 
 import neardup_solr as nd
+from neardup_solr import mark
 from neardup_solr.files import solr_config
 from neardup_solr.records import Cluster, Member
 from neardup_solr.settings import DEFAULT_FIELDS
@@ -24,7 +25,7 @@ from neardup_solr.solr.names import MARKS as FIELDS
 from neardup_solr.solr.settle import ROUNDS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs import mark as marking
-from neardup_solr.verbs.mark import Marks, mark, numbers
+from neardup_solr.verbs.mark import Marks, numbers
 from tests import ROOT
 
 TIMEOUT = 30

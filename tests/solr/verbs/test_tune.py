@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
+from neardup_solr import reband
 from neardup_solr.api import tune
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import make_entry, signature
@@ -13,7 +14,6 @@ from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
-from neardup_solr.verbs.annotate import reband
 from neardup_solr.verbs.annotate.rate_limit import RateLimit
 
 WORDS = [f"word{at}x" for at in range(12)]

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup_solr import evaluate
 from neardup_solr.errors import SettingsError, SourceError
 from neardup_solr.records import Match, Pair
 from neardup_solr.reports.row_table import check_output
 from neardup_solr.reports.rows import match_rows, pair_rows
 from neardup_solr.sources import read_pairs
-from neardup_solr.verbs.evaluate import evaluate
 
 PAIRS = [
     Pair(id="3", other_id="536", distance=1, similarity=0.875),
