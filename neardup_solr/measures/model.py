@@ -108,6 +108,10 @@ def parse_model(text: str) -> Model:
         version = content["neardup_model"]
         if version == VERSION:
             return _parse_model(content)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"is not a neardup model: it is no JSON, from line {error.lineno}"
+        ) from None
     except (ValueError, LookupError, TypeError, AttributeError, ArgumentError) as error:
         raise ValueError(f"is not a neardup model ({type(error).__name__}: {error})") from None
     raise ValueError(f"has version {version!r}, but this neardup supports {VERSION}")

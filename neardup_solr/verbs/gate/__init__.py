@@ -7,9 +7,11 @@ from dataclasses import replace
 from neardup_solr import arguments, sources
 from neardup_solr.answers.format import read_answers
 from neardup_solr.arguments import listed
+from neardup_solr.files import paths_of
 from neardup_solr.measures import measure_named
 from neardup_solr.progress import Failures, ignore
 from neardup_solr.sources import reading_of
+from neardup_solr.sources.parts import list_parts
 from neardup_solr.verbs.collection_measure import measure_by
 from neardup_solr.verbs.columns_to_keep import ColumnsToKeep
 from neardup_solr.verbs.delivery import Delivery
@@ -25,6 +27,9 @@ from neardup_solr.verbs.gate.templates import Templates
 def open_gate(request: GateRequest) -> Decisions:
     """Prepare the decisions about a source, which are made when they are read."""
     request.check()
+    source, reading = reading_of(request.source, "none")
+    if (paths := paths_of(source)) is not None:
+        list_parts(paths, reading)  # before a Solr is asked, or started
     collection, policy = request.collection, request.policy
     measure = measure_named(
         measure_by(collection, request.measure, request.model, request.max_distance)

@@ -254,7 +254,7 @@ WHOLE: dict[str, tuple[str, bytes, Reading, str]] = {
     ),
     "csv_no_text": ("a.csv", b"id,title\n1,a\n", Reading(), "'text' is missing; available"),
     "csv_semicolons": ("a.csv", b"key;title\n1;a\n", Reading(), "'key', 'title'"),
-    "csv_blank": ("a.csv", b"\n\n", Reading(), "'id' is missing; available: none"),
+    "csv_blank": ("a.csv", b"\n\n", Reading(), "there are no columns"),
     "csv_twice": ("a.csv", b"id,text,text\n1,a,b\n", Reading(), "'text' appears twice"),
     "csv_kept": ("a.csv", b"id,text\n1,a\n", Reading(keep=("city",)), "'city' is missing"),
     "csv_latin1_header": ("a.csv", b"id,text,\xe9\n1,a\n", Reading(), "its header cannot be read"),

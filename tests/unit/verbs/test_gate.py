@@ -1,5 +1,6 @@
 """What the gate does by how near the nearest document is."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,7 +8,9 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.measures import Limits
 from neardup_solr.solr import collection
+from neardup_solr.solr.collection import open_collection
 from neardup_solr.verbs.gate.policy import Policy
+from tests.command import neardup
 
 
 def match(similarity: float, id: str = "7") -> nd.Match:
@@ -89,3 +92,19 @@ def test_values_that_cannot_be() -> None:
             nd.gate([], nowhere, batch=batch)
     with pytest.raises(nd.ArgumentError, match="`most` cannot be 0; give 1 or more"):
         nd.gate([], nowhere, most=0)
+
+
+def test_a_file_that_is_missing_starts_no_solr(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is looked for before a Solr is asked; one that comes along would be started for it."""
+    monkeypatch.setenv("NEARDUP_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    nowhere = open_collection("http://127.0.0.1:1/solr", "none")
+    for source in ("missing.csv", ["missing.csv", "other.csv"], nd.Source("missing.csv", id="n")):
+        with pytest.raises(nd.SourceError) as refused:
+            nd.gate(source, nowhere)
+        assert refused.value.source == "missing.csv"
+    assert neardup("gate", "missing.csv").returncode == 3
+    assert not (tmp_path / "home").exists()
