@@ -31,10 +31,10 @@ __version__ = "0.1.0"
 # The public names by their modules, which are imported on first use, so that importing the package
 # costs nothing. `scripts/stub` writes them to __init__.pyi for type checkers and editors.
 _MODULES = {
-    "api": (
-        "connect init lint doctor read index delete dead_letters retry search report duplicates "
-        "review answer evaluate mark explain tune signatures gate serve annotate strip reband"
-    ),
+    "api.files": "read duplicates signatures tune explain review answer evaluate",
+    "api.collections": "connect init index delete dead_letters retry search report mark",
+    "api.existing": "lint doctor annotate strip reband",
+    "api.new_documents": "gate serve",
     "arguments": "Source",
     "errors": (
         "NeardupError ArgumentError CoreMissing RecordError SettingsError SolrError SolrHalted "

@@ -164,16 +164,16 @@ def _split_text(name: str, value: Any, hint: Any) -> Any:
     return split_names([value]) if is_split else value
 
 
-def checked(verb: Callable[P, R]) -> Callable[P, R]:
+def checked(verb: Callable[P, R], find_type: Callable[[str], Any] | None = None) -> Callable[P, R]:
     """Make a function raise ArgumentError if an argument does not fit its annotation.
 
-    A type that its module imports for type checkers alone is loaded by the module's `find_type`.
+    `find_type` finds a type that its module imports for type checkers alone.
     """
 
     @wraps(verb)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        _check(verb, args, kwargs)
-        hints = _inspect(verb)[1]
+        signature, hints = _inspect(verb, find_type)
+        _check(verb, signature, hints, args, kwargs)
         for name, value in kwargs.items():
             kwargs[name] = _split_text(name, value, hints.get(name))
         return verb(*args, **kwargs)
@@ -326,8 +326,13 @@ def nearest(word: str, names: Iterable[str]) -> list[str]:
     return [name for name, edits in by_name.items() if edits == least < math.inf]
 
 
-def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    signature, hints = _inspect(verb)
+def _check(
+    verb: Callable[..., Any],
+    signature: inspect.Signature,
+    hints: Mapping[str, Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> None:
     place = "spark" if verb.__module__.startswith("neardup_solr.spark.") else "nd"
     verb_name = verb.__qualname__.removesuffix(".__init__")
     called, about = f"{place}.{verb_name}()", f"see help({place}.{verb_name})"
@@ -380,8 +385,9 @@ def _list_names(verb: str, hints: Mapping[str, Any]) -> dict[str, str]:
 
 
 @cache
-def _inspect(verb: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
-    find_type = getattr(verb, "__globals__", {}).get("find_type")
+def _inspect(
+    verb: Callable[..., Any], find_type: Callable[[str], Any] | None = None
+) -> tuple[inspect.Signature, dict[str, Any]]:
     return inspect.signature(verb), resolve_hints(verb, find_type)
 
 

@@ -27,7 +27,12 @@ OWNERS = {"pysolr": {"solr"}, "requests": {"solr", "embedded"}, "numba": {"kerne
 DOORS = {
     "__init__.py",
     "__main__.py",
-    "api.py",
+    "api/__init__.py",
+    "api/public.py",
+    "api/files.py",
+    "api/collections.py",
+    "api/existing.py",
+    "api/new_documents.py",
     "testing.py",
     "types.py",
 }  # for users; they may know every room

@@ -16,7 +16,8 @@ from typing import Any
 
 import click
 
-from neardup_solr import api, arguments
+import neardup_solr as nd
+from neardup_solr import arguments
 from neardup_solr.arguments import DIALECT, Source, nearest, read_words, resolve_hints, suggest
 from neardup_solr.cli.parameters import make_parameter
 from neardup_solr.cli.typed import Place, Typed, check_files, choose_settings
@@ -68,7 +69,7 @@ class Argument:
 
 def list_parameters(verb: str | None) -> list[Parameter]:
     """List the parameters of a function of the library, none for a command without one."""
-    return [] if verb is None else [*inspect.signature(getattr(api, verb)).parameters.values()]
+    return [] if verb is None else [*inspect.signature(getattr(nd, verb)).parameters.values()]
 
 
 def _find_type(name: str) -> Any:
@@ -82,7 +83,7 @@ def _list_arguments(name: str, function: Function, verb: str | None) -> Iterator
     hints = resolve_hints(function, _find_type)
     yield from (Argument(name, each, hints[each.name]) for each in own)
     of_verb = list_parameters(verb)
-    hints = resolve_hints(inspect.unwrap(getattr(api, verb)), _find_type) if verb else {}
+    hints = resolve_hints(inspect.unwrap(getattr(nd, verb)), _find_type) if verb else {}
     for each in of_verb:
         # A source, or a collection.
         is_any = each.name == "source" and each.annotation != "SourceLike"

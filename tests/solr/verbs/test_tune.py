@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import reband
-from neardup_solr.api import tune
+from neardup_solr import reband, tune
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import make_entry, signature
 from neardup_solr.records import Document

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from neardup_solr import demo
-from neardup_solr.api import tune
+from neardup_solr import demo, tune
 from neardup_solr.cli.commands.tune import list_lines, spell_commands
 from neardup_solr.cli.main import command
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
