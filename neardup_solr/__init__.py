@@ -61,7 +61,7 @@ def __getattr__(name: str) -> object:
         return getattr(import_module(f"neardup_solr.{_PLACES[name]}"), name)
     modules = ("errors", "types") if name[0].isupper() else ()
     place = next((each for each in modules if hasattr(__getattr__(each), name)), None)
-    from neardup_solr.arguments import suggest
+    from neardup_solr.suggestions import suggest
 
     near = (
         "" if name[0] == "_" else suggest(name, "commands", {each: f"'{each}'" for each in __all__})

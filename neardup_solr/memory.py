@@ -18,11 +18,12 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import in_bytes, require
+from neardup_solr.checks import require
 from neardup_solr.errors import SourceError
 from neardup_solr.files import read_at
 from neardup_solr.measures import Flat
 from neardup_solr.text.packed import SPARE, Packed
+from neardup_solr.units import in_bytes
 from neardup_solr.variables import read_number
 
 _T = TypeVar("_T")

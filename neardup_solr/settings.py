@@ -9,15 +9,9 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import Any, get_args
 
-from neardup_solr import arguments
-from neardup_solr.arguments import (
-    Family,
-    Kind,
-    StoredMeasure,
-    check_fields,
-    checked_class,
-    require,
-)
+from neardup_solr import checks
+from neardup_solr.arguments import Family, Kind, StoredMeasure, checked_class
+from neardup_solr.checks import check_fields, require
 from neardup_solr.errors import ArgumentError, SettingsError
 
 # What indexing writes by default; `id` and `signature_settings` are always written.
@@ -193,7 +187,7 @@ def settings_of(
     if isinstance(settings, Settings):
         return _with_plain_numbers(settings)
     for name in settings:
-        arguments.require_choice("settings", name, [field.name for field in fields(Settings)])
+        checks.require_choice("settings", name, [field.name for field in fields(Settings)])
     values = dict(settings)
     named = values.get("fields")
     if isinstance(named, str):

@@ -11,7 +11,8 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 # From the inside outwards: a room imports from itself and from those before it, so there are no
 # circles. A name is that of a folder or of a module.
 ROOMS = (
-    "errors", "arguments", "options", "records", "settings", "progress",
+    "errors", "suggestions", "checks", "name_lists", "units", "arguments", "options",
+    "records", "settings", "progress",
     "text", "kernel", "minhash", "measures", "candidates", "clusters", "guard",
     "files", "variables", "log", "hangup", "memory", "failpoint", "letters", "checkpoint",
     "answers", "demo",

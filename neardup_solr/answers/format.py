@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from neardup_solr.answers import EARLIEST, Answer, hash_text, is_blank, parse_judgement
-from neardup_solr.arguments import require
+from neardup_solr.checks import require
 from neardup_solr.errors import DataError, SourceError, counted
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, as_whole, id_problem

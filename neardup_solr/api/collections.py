@@ -7,12 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.api.public import public
-from neardup_solr.arguments import (
-    By,
-    Id,
-    MeasureName,
-    OneOrMore,
-)  # fmt: skip
+from neardup_solr.arguments import By, Id, MeasureName, OneOrMore  # fmt: skip
 
 if TYPE_CHECKING:
     from neardup_solr import (

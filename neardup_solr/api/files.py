@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from neardup_solr.api.public import documented, public
-from neardup_solr.arguments import (
+from neardup_solr.arguments import (  # fmt: skip
     Frame,
     Id,
     Judgement,
@@ -16,7 +16,7 @@ from neardup_solr.arguments import (
     OneOrMore,
     PairMeasure,
     Way,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     from neardup_solr import (

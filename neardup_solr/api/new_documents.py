@@ -7,12 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr.api.public import public
-from neardup_solr.arguments import (
-    Action,
-    MeasureName,
-    OneOrMore,
-    listed,
-)  # fmt: skip
+from neardup_solr.arguments import Action, MeasureName, OneOrMore
+from neardup_solr.checks import listed  # fmt: skip
 
 if TYPE_CHECKING:
     from neardup_solr import (

@@ -18,12 +18,14 @@ import click
 
 import neardup_solr as nd
 from neardup_solr import arguments
-from neardup_solr.arguments import DIALECT, Source, nearest, read_words, resolve_hints, suggest
+from neardup_solr.arguments import DIALECT, Source
+from neardup_solr.checks import resolve_hints
 from neardup_solr.cli.parameters import make_parameter
 from neardup_solr.cli.typed import Place, Typed, check_files, choose_settings
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
 from neardup_solr.options import LIBRARY, OPTIONS, OTHER, PLACED, ROWS
 from neardup_solr.settings import Settings
+from neardup_solr.suggestions import nearest, read_words, suggest
 
 Function = Callable[..., int]  # of a command; it returns the exit code
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import click
 
 import neardup_solr as nd
-from neardup_solr.arguments import read_words, suggest
 from neardup_solr.cli import show
 from neardup_solr.cli.command import QUIET, Command, add_step, make_command
 from neardup_solr.cli.exit_codes import INCOMPLETE, INTERRUPTED, STOPPED, WRONG_USAGE, code_of
 from neardup_solr.cli.parameters import FilePath
+from neardup_solr.suggestions import read_words, suggest
 
 if TYPE_CHECKING:
     from neardup_solr.errors import NeardupError

@@ -13,10 +13,11 @@ import click
 from click.core import ParameterSource
 
 import neardup_solr as nd
-from neardup_solr.arguments import Source, join_names
+from neardup_solr.arguments import Source
 from neardup_solr.cli import show
 from neardup_solr.cli.parameters import FilePath, spell_flags
 from neardup_solr.errors import CoreMissing
+from neardup_solr.name_lists import join_names
 from neardup_solr.options import OPTIONS
 from neardup_solr.settings import Settings, require_possible
 

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import in_bytes
 from neardup_solr.embedded.jars import INSTALL, server_extra
 from neardup_solr.embedded.layout import SOLR_VERSION, Layout
 from neardup_solr.embedded.password import auth_header
 from neardup_solr.errors import ArgumentError, DataError, ServerError
 from neardup_solr.progress import until
 from neardup_solr.records import NOTHING
+from neardup_solr.units import in_bytes
 
 if TYPE_CHECKING:
     from psutil import Process

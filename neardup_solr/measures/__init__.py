@@ -25,8 +25,9 @@ from typing import Any, NamedTuple, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr import arguments
-from neardup_solr.arguments import MeasureName, PairMeasure, Way, require
+from neardup_solr import checks
+from neardup_solr.arguments import MeasureName, PairMeasure, Way
+from neardup_solr.checks import require
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.frequencies import Frequencies
 from neardup_solr.measures.pairs import Pairs, first_with_each
@@ -268,7 +269,7 @@ def measure_named(name: str | Measure) -> Measure:
 
 @cache
 def _load_measure(name: str) -> Measure:
-    arguments.require_choice("measure", name, tuple(FILES))
+    checks.require_choice("measure", name, tuple(FILES))
     file = import_module(f"neardup_solr.measures.{FILES[cast(PairMeasure, name)]}")
     return cast(Measure, getattr(file, name.upper()))
 

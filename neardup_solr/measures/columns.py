@@ -13,7 +13,7 @@ from typing import Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import require, require_choice
+from neardup_solr.checks import require, require_choice
 from neardup_solr.errors import DataError, counted
 from neardup_solr.measures.dates import read_date
 from neardup_solr.measures.frequencies import Frequencies, split_words

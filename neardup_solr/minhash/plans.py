@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from neardup_solr.arguments import require_positive
+from neardup_solr.checks import require_positive
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import Settings
 

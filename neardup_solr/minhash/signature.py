@@ -11,7 +11,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import describe, require
+from neardup_solr.checks import describe, require
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.minhash.sign import Signature, hash_bands
 from neardup_solr.settings import Settings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from neardup_solr.arguments import require
+from neardup_solr.checks import require
 from neardup_solr.errors import DataError, SettingsError, SolrError, counted
 
 IMPLICIT = "implicit"

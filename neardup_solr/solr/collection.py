@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 
 from neardup_solr import errors
-from neardup_solr.arguments import in_seconds
 from neardup_solr.errors import SettingsError, SolrAnswerError, SolrUnreachable, counted
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings, require_possible, settings_of
@@ -22,6 +21,7 @@ from neardup_solr.solr.halves import ask_by_halves, in_halves
 from neardup_solr.solr.names import ID, PLAIN, SETTINGS, TEXT, VERSION, Names, require_name
 from neardup_solr.solr.refusals import Refusal, Sent
 from neardup_solr.solr.session import open_session
+from neardup_solr.units import in_seconds
 
 IDS_PAGE = 10_000  # bare ids in an answer
 _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}

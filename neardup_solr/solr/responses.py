@@ -13,11 +13,11 @@ from typing import Any
 import orjson
 import requests
 
-from neardup_solr.arguments import in_bytes
 from neardup_solr.errors import Passes, SolrAnswerError
 from neardup_solr.solr.address import redact
 from neardup_solr.solr.connection_faults import Fault
 from neardup_solr.solr.faults import LOG_AGAIN, NOT_SOLR, answer_error, classify
+from neardup_solr.units import in_bytes
 from neardup_solr.variables import read_number
 
 MAX_ANSWER = "NEARDUP_MAX_ANSWER"

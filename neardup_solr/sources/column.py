@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from neardup_solr import arguments
+from neardup_solr import suggestions
 from neardup_solr.errors import ArgumentError
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.sources.values import unbox
@@ -55,7 +55,7 @@ def show_names(names: Sequence[object]) -> str:
 
 def list_near(name: str, names: Sequence[object]) -> str:
     """Write which names are at hand instead of a name, or of that in quotes."""
-    near = arguments.nearest(name.split("'")[1] if "'" in name else name, map(str, names))
+    near = suggestions.nearest(name.split("'")[1] if "'" in name else name, map(str, names))
     return f"{f' (did you mean {near[0]!r}?)' if near else ''}; available: {show_names(names)}"
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any, Final
 
-from neardup_solr.arguments import describe
+from neardup_solr.checks import describe
 from neardup_solr.errors import ArgumentError
 from neardup_solr.sources.arrow import like_rows, read_arrow
 from neardup_solr.sources.column import matches, show_names, split_path

@@ -85,7 +85,7 @@ def find_columns(
             within.append((place, path))
             return len(names) + len(within) - 1
         if not names:
-            raise part.error("there are no columns: its lines are blank", "check the file")
+            raise part.error("there are no columns: its rows are blank", "check the file")
         problem = describe_problem(name, [names[place] for place in places])
         raise part.error(
             f"{problem}{list_near(name, list_fields(rows()) or names)}",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
-from neardup_solr.arguments import describe
+from neardup_solr.checks import describe
 from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import Document, find_problem
 from neardup_solr.sources.column import LACKING, dig

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from neardup_solr.arguments import describe
+from neardup_solr.checks import describe
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.files import Named
 from neardup_solr.progress import LOG, ignore

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from neardup_solr import arguments
-from neardup_solr.arguments import OneOrMore, OnRepeat, Source
+from neardup_solr import arguments, checks, units
+from neardup_solr.arguments import OneOrMore, OnRepeat, Source, list_text_columns
 from neardup_solr.errors import ArgumentError
 from neardup_solr.records import Document
 
@@ -49,15 +49,15 @@ class Reading:
     sheet: str | None = None
     lossy: bool = False
     # What is made of a text takes some fifteen times its size while it is indexed.
-    max_doc_bytes: int = arguments.in_bytes(arguments.MAX_DOC_BYTES)
+    max_doc_bytes: int = units.in_bytes(arguments.MAX_DOC_BYTES)
     at_once: bool = False
     on_repeat: OnRepeat | None = None
 
     def __post_init__(self) -> None:
         if not self.text or len(set(self.text)) < len(self.text):
             raise ArgumentError("`text` must name columns, each only once", 'give text="title"')
-        arguments.require_positive(max_doc_bytes=self.max_doc_bytes)
-        arguments.require(
+        checks.require_positive(max_doc_bytes=self.max_doc_bytes)
+        checks.require(
             self.skip_rows >= 0, f"`skip_rows` cannot be {self.skip_rows}", "give 0 or more"
         )
 
@@ -96,11 +96,11 @@ def reading_of(
     """
     written = source if isinstance(source, Source) else Source(())
     id = id if written.id is None else written.id
-    text = text if written.text is None else written.text
+    text = text if written.text is None else list_text_columns(written)
     reading = Reading(
         id="id" if id is None else id,
-        text=("text",) if text is None else arguments.listed(text),
-        keep=arguments.listed(keep or ()),
+        text=("text",) if text is None else checks.listed(text),
+        keep=checks.listed(keep or ()),
         guess=guess if id is None else "none",
         source_format=written.source_format,
         delimiter=None if written.delimiter is None else _parse_delimiter(written.delimiter),
@@ -108,7 +108,7 @@ def reading_of(
         skip_rows=written.skip_rows,
         sheet=written.sheet,
         lossy=written.lossy,
-        max_doc_bytes=arguments.in_bytes(written.max_doc_bytes, "max_doc_bytes"),
+        max_doc_bytes=units.in_bytes(written.max_doc_bytes, "max_doc_bytes"),
         at_once=at_once,
         on_repeat=written.on_repeat,
     )

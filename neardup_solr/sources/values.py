@@ -12,7 +12,7 @@ from uuid import UUID
 
 import orjson
 
-from neardup_solr import arguments, records
+from neardup_solr import checks, records
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.table import NUMBERED
 
@@ -196,4 +196,4 @@ def describe_kind(value: object) -> str:
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         return f"the number {value}" if len(str(value)) < 40 else "a very long number"
     names = {bool: "true or false", dict: "an object"}
-    return names.get(type(value)) or arguments.with_article(type(value).__name__)
+    return names.get(type(value)) or checks.with_article(type(value).__name__)

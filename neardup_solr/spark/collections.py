@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr import arguments
-from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
+from neardup_solr import arguments, units
+from neardup_solr.arguments import OneOrMore, checked
+from neardup_solr.checks import listed, require, require_positive
 from neardup_solr.errors import RecordError, SolrUnreachable
 from neardup_solr.progress import Failures, ignore
 from neardup_solr.records import Document
@@ -62,7 +63,7 @@ def read(
     """
     from neardup_solr.solr.schema import require_exported
 
-    names, seconds = listed(fields), arguments.in_seconds(patience, "patience")
+    names, seconds = listed(fields), units.in_seconds(patience, "patience")
     is_possible = bool(names) and len(set(names)) == len(names)
     reason = "`fields` must name one or more fields, each only once"
     require(is_possible, reason, 'give names such as fields=("id", "signature")')
@@ -123,8 +124,8 @@ def write(
 
     require_possible(settings)
     require_positive(batch=batch)
-    patience = arguments.in_seconds(patience, "patience")
-    most = arguments.in_bytes(max_doc_bytes, "max_doc_bytes")
+    patience = units.in_seconds(patience, "patience")
+    most = units.in_bytes(max_doc_bytes, "max_doc_bytes")
     reading = Reading(id=id, text=listed(text), keep=listed(keep), max_doc_bytes=most)
     documents = chosen(frame, reading)
     target = _connect(address, collection)

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from neardup_solr import arguments
-from neardup_solr.arguments import checked, in_bytes, require
+from neardup_solr import checks
+from neardup_solr.arguments import checked
+from neardup_solr.checks import require
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.files import home
 from neardup_solr.sources import Reading
 from neardup_solr.sources.column import check_keep
+from neardup_solr.units import in_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -62,7 +64,7 @@ def local(
 
     Raises SettingsError if pyspark or a Java is missing, or that Java ends before Spark has begun.
     """
-    arguments.require_positive(cores=cores)
+    checks.require_positive(cores=cores)
     for name in settings:
         step = "Spark settings begin with spark_, such as spark_sql_shuffle_partitions=4"
         is_one = name.startswith(("spark_", "spark."))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import MeasureName, OneOrMore, checked, listed, require
+from neardup_solr.arguments import MeasureName, OneOrMore, checked
+from neardup_solr.checks import listed, require
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.settings import CAP, Settings, settings_of
 from neardup_solr.sources import Reading

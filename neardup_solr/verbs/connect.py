@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from neardup_solr.arguments import in_seconds, require
+from neardup_solr.checks import require
 from neardup_solr.errors import ArgumentError, DataError, ServerError
 from neardup_solr.solr.access import Access, Connection
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import require_name
+from neardup_solr.units import in_seconds
 
 ADDRESS = "NEARDUP_SOLR_URL"
 NAME = "neardup"  # of a collection that nobody named

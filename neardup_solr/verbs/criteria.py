@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from neardup_solr import arguments, measures
+from neardup_solr import checks, measures
 from neardup_solr.arguments import By
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, Measure
@@ -57,8 +57,8 @@ class Criteria:
     def __post_init__(self) -> None:
         measures.measure_of(self.measure, self.limits)  # checks them
         if self.by is not None:
-            arguments.require_choice("by", self.by, WAYS)
-        arguments.require_positive(candidates=self.candidates)
+            checks.require_choice("by", self.by, WAYS)
+        checks.require_positive(candidates=self.candidates)
 
     @property
     def read(self) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.arguments import require
+from neardup_solr.checks import require
 from neardup_solr.errors import SolrAnswerError, counted
 from neardup_solr.minhash import encode_documents
 from neardup_solr.records import Document

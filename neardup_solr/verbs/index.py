@@ -7,9 +7,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from neardup_solr import arguments, sources
-from neardup_solr.arguments import OneOrMore, require, require_positive
+from neardup_solr import sources, units
+from neardup_solr.arguments import OneOrMore
 from neardup_solr.checkpoint import Job
+from neardup_solr.checks import require, require_positive
 from neardup_solr.errors import SettingsError
 from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.records import check_documents
@@ -46,7 +47,7 @@ def index_source(
     check_keep(reading.keep)
     require_positive(threads=threads, batch=batch)
     require_positive(checkpoint_every=checkpoint_every, min_replicas=min_replicas)
-    patience = arguments.in_seconds(patience, "patience")
+    patience = units.in_seconds(patience, "patience")
     reason = "`on_repeat` cannot be keep: a collection has only one document per id"
     require(reading.on_repeat != "keep", reason, "set it to last, first or fail")
     require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import checkpoint, sources
-from neardup_solr.arguments import Source, in_seconds
+from neardup_solr.arguments import Source
 from neardup_solr.checkpoint import Job, SavedJob, folders_of, read_job, read_letters, read_mtime
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
 from neardup_solr.letters import Letter
@@ -23,6 +23,7 @@ from neardup_solr.sources.objects import from_objects, load
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.record_errors import AGAIN
 from neardup_solr.sources.table import NUMBERED, Record
+from neardup_solr.units import in_seconds
 from neardup_solr.verbs.index import index_source
 
 GONE = "'record' is missing or unreadable: set it to an object with its columns"

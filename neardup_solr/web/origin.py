@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from neardup_solr.arguments import require
+from neardup_solr.checks import require
 from neardup_solr.solr.address import is_loopback
 from neardup_solr.web.failure import Failure
 

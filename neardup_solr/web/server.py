@@ -10,7 +10,7 @@ from contextlib import suppress
 import uvicorn
 from starlette.types import ASGIApp
 
-from neardup_solr.arguments import require
+from neardup_solr.checks import require
 from neardup_solr.errors import DataError
 from neardup_solr.web.connection import IDLE_SECONDS, PageServer, TimedConnection
 

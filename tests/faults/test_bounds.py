@@ -15,12 +15,13 @@ import pytest
 import zstandard
 
 import neardup_solr as nd
-from neardup_solr.arguments import MAX_DOC_BYTES, in_bytes
+from neardup_solr.arguments import MAX_DOC_BYTES
 from neardup_solr.cli import main
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.minhash import sign
 from neardup_solr.sources import Reading, blocks, compression
 from neardup_solr.sources import documents as read
+from neardup_solr.units import in_bytes
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
 

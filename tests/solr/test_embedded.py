@@ -18,11 +18,11 @@ import psutil
 import pytest
 
 from neardup_solr import embedded
-from neardup_solr.arguments import read_words
 from neardup_solr.embedded import jars as fetching
 from neardup_solr.embedded import process
 from neardup_solr.embedded.layout import Layout, ServerState, find_layout, recall, remember
 from neardup_solr.errors import ServerError
+from neardup_solr.suggestions import read_words
 from tests.command import neardup
 from tests.solr.homes import make_core, settled
 

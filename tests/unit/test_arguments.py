@@ -18,20 +18,14 @@ import numpy as np
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import (
-    QUERIES,
-    OneOrMore,
-    checked,
-    describe,
-    in_bytes,
-    in_seconds,
-    listed,
-)
+from neardup_solr.arguments import OneOrMore, checked
+from neardup_solr.checks import QUERIES, describe, listed
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import settings_of
 from neardup_solr.solr.access import Connection
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.sources import read_pairs
+from neardup_solr.units import in_bytes, in_seconds
 
 ADDRESS = "http://127.0.0.1:1/solr"
 NOWHERE = open_collection(ADDRESS, "x")  # no Solr answers there
@@ -392,7 +386,6 @@ def test_a_text_of_names_is_split_as_in_an_option(text: Any, names: Any) -> None
         return fields, fq, text
 
     assert verb(fields=text, fq="a,b", text="a,b") == (names, "a,b", "a,b")
-    assert nd.Source([], text=text).text == names
 
 
 def test_columns_are_named_in_one_text(tmp_path: Path) -> None:
@@ -400,6 +393,9 @@ def test_columns_are_named_in_one_text(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('id,a,b,"a,b"\n1,one two,three,x y\n2,one two,three,w z\n')
     assert len(nd.duplicates(path, text="a,b").pairs) == 1
+    assert len(nd.duplicates(nd.Source(path, text="a,b")).pairs) == 1
+    with pytest.raises(nd.ArgumentError):
+        nd.Source(path, text='a,"b')
     assert len(nd.duplicates(path, fields="a,b:exact").pairs) == 1
     assert nd.duplicates(path, text=["a,b"]).pairs == ()
     with pytest.raises(nd.ArgumentError, match="names with commas or quotes must be written as"):

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 import neardup_solr as nd
-from neardup_solr.arguments import most_failed
 from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE
 from neardup_solr.cli.typed import Typed, choose_columns, has_no_solr
 from neardup_solr.progress import Progress
+from neardup_solr.units import most_failed
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import neardup_solr as nd
-from neardup_solr.arguments import OneOrMore, listed
+from neardup_solr.arguments import OneOrMore, list_text_columns
+from neardup_solr.checks import listed
 from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE, REFUSED
 from neardup_solr.cli.typed import Typed
@@ -115,7 +116,7 @@ def _choose_columns(source: nd.Source, target: Collection) -> tuple[str, tuple[s
     if target.names.is_plain:
         return "id", ("text",)
     id = source.id if source.id not in (None, ROW) else "id"
-    return id, listed(source.text or target.names.columns)
+    return id, list_text_columns(source) or listed(target.names.columns)
 
 
 def _put_out(decided: Decided, output: Path | None, as_rows: str | None) -> None:

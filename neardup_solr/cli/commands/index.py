@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import neardup_solr as nd
-from neardup_solr.arguments import most_failed, require_positive
+from neardup_solr.checks import require_positive
 from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE
 from neardup_solr.cli.typed import Typed
+from neardup_solr.units import most_failed
 
 if TYPE_CHECKING:
     pass

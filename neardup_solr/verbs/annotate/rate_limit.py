@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from neardup_solr.arguments import require, require_positive
+from neardup_solr.checks import require, require_positive
 from neardup_solr.solr.update import Order
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from neardup_solr.arguments import require_positive
+from neardup_solr.checks import require_positive
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import signature
 from neardup_solr.progress import OnProgress, ignore

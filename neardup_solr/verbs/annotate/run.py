@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from neardup_solr.arguments import in_seconds, require
+from neardup_solr.checks import require
 from neardup_solr.errors import SettingsError
 from neardup_solr.progress import Failures, ignore
 from neardup_solr.settings import ANNOTATED
@@ -14,6 +14,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS, TEXT, VERSION, require_name
 from neardup_solr.solr.query import having
 from neardup_solr.solr.unsigned import roots_only
+from neardup_solr.units import in_seconds
 from neardup_solr.verbs import init
 from neardup_solr.verbs.annotate.follow import Follower
 from neardup_solr.verbs.annotate.into import copy_texts

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from neardup_solr import measures, sources
 from neardup_solr.answers import Answer
 from neardup_solr.answers.format import read_answers
-from neardup_solr.arguments import Linkage, in_seconds, listed, require
+from neardup_solr.arguments import Linkage
+from neardup_solr.checks import listed, require
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH, Rule, parse_rule
 from neardup_solr.errors import SourceError
 from neardup_solr.files import check_apart, check_place
@@ -23,6 +24,7 @@ from neardup_solr.sources.column import matches
 from neardup_solr.sources.reading import ROW, Reading, reading_of
 from neardup_solr.sources.sides import name_of
 from neardup_solr.sources.source import is_collection
+from neardup_solr.units import in_seconds
 from neardup_solr.verbs.duplicates.request import OMIT_ONE, Compared, Request
 
 if TYPE_CHECKING:

@@ -7,15 +7,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
-from neardup_solr.arguments import (
-    Linkage,
-    OneOrMore,
-    PairMeasure,
-    Way,
-    in_seconds,
-    require,
-    require_choice,
-)
+from neardup_solr.arguments import Linkage, OneOrMore, PairMeasure, Way
+from neardup_solr.checks import require, require_choice
 from neardup_solr.clusters.canonical import parse_rule
 from neardup_solr.clusters.linkage import LINKAGES
 from neardup_solr.measures import Limits
@@ -24,6 +17,7 @@ from neardup_solr.memory import parse_memory
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources.choice import fill_in
+from neardup_solr.units import in_seconds
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from neardup_solr import arguments, records
+from neardup_solr import arguments, checks, records
 from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import Linkage, PairMeasure, Per, TableOf, Way
 from neardup_solr.candidates import MOST_OF_ALL
@@ -199,7 +199,7 @@ class Duplicates:
         return to_polars(self._columns(of), self.whole_ids)
 
     def _columns(self, of: TableOf) -> Columns:
-        arguments.require_choice("of", of, get_args(TableOf))
+        checks.require_choice("of", of, get_args(TableOf))
         if of == "pairs":
             return of_pairs(self.pairs, name_columns(self.pairs), self.texts, self.kept)
         columns = of_clusters(self.clusters, has_sides=self.against)
@@ -304,7 +304,7 @@ class Duplicates:
         fits = self.min_similarity <= min_similarity <= 1
         reason = f"`min_similarity` cannot be {min_similarity:g}"
         step = f"give {self.min_similarity:g} to 1, or compare again with a lower threshold"
-        arguments.require(fits, reason, step)
+        checks.require(fits, reason, step)
         assert self.graph is not None
         grouped = group_again(self.graph, min_similarity)
         keys = self.graph.keys
@@ -367,9 +367,9 @@ class Duplicates:
         """
         from neardup_solr.verbs.evaluate.sample import AnswerSheet, draw
 
-        arguments.require_positive(size=size)
-        arguments.require_choice("per", per, get_args(Per))
-        arguments.require(
+        checks.require_positive(size=size)
+        checks.require_choice("per", per, get_args(Per))
+        checks.require(
             bool(self.pairs),
             "there are no pairs to draw from",
             "use a lower `min_similarity`",

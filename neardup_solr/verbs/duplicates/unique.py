@@ -13,7 +13,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
-from neardup_solr import arguments, sources
+from neardup_solr import checks, sources
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_apart
 from neardup_solr.progress import OnProgress, Progress, ignore
@@ -81,7 +81,7 @@ def require_copied(source: Compared, reading: Reading, *, are_numbered: bool = F
     if are_numbered:
         rest = "df.drop(df.index[[row - 1 for row in found.removed]])"
     step = f"to filter a DataFrame by the result: {rest}"
-    arguments.require(named is not None, "`unique` needs a file or a folder as `source`", step)
+    checks.require(named is not None, "`unique` needs a file or a folder as `source`", step)
     paths = [Path(path) for path in named or ()]
     try:
         kinds = [path.stat().st_mode for path in paths]
@@ -89,7 +89,7 @@ def require_copied(source: Compared, reading: Reading, *, are_numbered: bool = F
     except (OSError, ValueError):
         is_stream = Path("-") in paths  # what else is wrong is told by those who read it
     reason = "standard input and pipes cannot be read twice, as `unique` requires"
-    arguments.require(not is_stream, reason, "save the input to a file first")
+    checks.require(not is_stream, reason, "save the input to a file first")
     return paths
 
 

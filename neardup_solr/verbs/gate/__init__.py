@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from neardup_solr import arguments, sources
+from neardup_solr import sources, units
 from neardup_solr.answers.format import read_answers
-from neardup_solr.arguments import listed
+from neardup_solr.checks import listed
 from neardup_solr.files import paths_of
 from neardup_solr.measures import measure_named
 from neardup_solr.progress import Failures, ignore
@@ -68,7 +68,7 @@ def open_gate(request: GateRequest) -> Decisions:
         progress=progress,
         delivery=delivery,
         columns=guard,
-        patience=arguments.in_seconds(request.patience, "patience"),
+        patience=units.in_seconds(request.patience, "patience"),
         templates=None if request.yes else Templates(request.reject),
     )
     return Decisions(run.decide(records), run, source, _warns=index)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from neardup_solr import arguments
-from neardup_solr.arguments import Action, MeasureName, OneOrMore, listed, require
+from neardup_solr import checks
+from neardup_solr.arguments import Action, MeasureName, OneOrMore
+from neardup_solr.checks import listed, require
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.solr.collection import Collection
@@ -62,4 +63,4 @@ class GateRequest:
         _ = self.policy
         fits = 1 <= self.batch <= MOST_AT_ONCE
         require(fits, f"`batch` cannot be {self.batch}", f"give 1 to {MOST_AT_ONCE:,}")
-        arguments.require_positive(most=self.most)
+        checks.require_positive(most=self.most)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neardup_solr.arguments import OneOrMore, listed
+from neardup_solr.arguments import OneOrMore
+from neardup_solr.checks import listed
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.findings import DANGER, Finding
 from neardup_solr.verbs.lint.facts import read_facts

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from neardup_solr.arguments import require
+from neardup_solr.checks import require
 from neardup_solr.errors import ArgumentError
 
 MOST_FILTERS, MOST_VALUES, MOST_OPEN = 50, 1_000, 50  # of a request; open are ranges and prefixes

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from neardup_solr import hangup
-from neardup_solr.arguments import Action, MeasureName, in_bytes, require, require_positive
+from neardup_solr.arguments import Action, MeasureName
+from neardup_solr.checks import require, require_positive
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import check_regular
 from neardup_solr.log import open_log
@@ -17,6 +18,7 @@ from neardup_solr.measures.equality import parse_equality
 from neardup_solr.progress import LOG
 from neardup_solr.solr.address import is_loopback
 from neardup_solr.solr.collection import Collection
+from neardup_solr.units import in_bytes
 from neardup_solr.verbs.collection_measure import measure_by
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.serve.filters import parse_named

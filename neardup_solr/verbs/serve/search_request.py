@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from neardup_solr import errors
-from neardup_solr.arguments import require, require_choice
+from neardup_solr.checks import require, require_choice
 from neardup_solr.measures.equality import NUMBERS, SYMBOLS
 from neardup_solr.solr.names import ID
 from neardup_solr.sources.column import find_key

@@ -18,7 +18,8 @@ import orjson
 from neardup_solr import errors
 from neardup_solr.answers.format import read_answers
 from neardup_solr.answers.verdicts import TextVerdicts
-from neardup_solr.arguments import checked, require
+from neardup_solr.arguments import checked
+from neardup_solr.checks import require
 from neardup_solr.files import read_state, regular
 from neardup_solr.measures import NAMES, measure_named
 from neardup_solr.minhash import encode_documents

@@ -11,7 +11,8 @@ import numpy as np
 
 from neardup_solr.answers import DIFFERENT, SAME
 from neardup_solr.answers.verdicts import Answered
-from neardup_solr.arguments import checked, require
+from neardup_solr.arguments import checked
+from neardup_solr.checks import require
 from neardup_solr.files import check_apart, check_place, write_lines
 from neardup_solr.measures import model as models
 from neardup_solr.measures.em import FLOOR

@@ -19,14 +19,16 @@ from click.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import embedded, sources
-from neardup_solr.arguments import DIALECT, join_names, read_words, split_names
+from neardup_solr.arguments import DIALECT
 from neardup_solr.cli import show
 from neardup_solr.cli.command import list_parameters
 from neardup_solr.cli.main import COMMANDS, command, in_options, parser
 from neardup_solr.cli.typed import connect
+from neardup_solr.name_lists import join_names, split_names
 from neardup_solr.options import ROWS, find_row
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
+from neardup_solr.suggestions import read_words
 from neardup_solr.verbs.duplicates import find
 from tests.command import neardup
 from website.commands import commands
