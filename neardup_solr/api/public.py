@@ -1,4 +1,4 @@
-"""What makes a function public: its arguments are checked, and its help lists them."""
+"""Public functions: their arguments are checked, and their help lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was typed for a command: the arguments of its verb, its source, and its place in Solr."""
+"""The words of a command as values: the arguments of its verb, its source, its place in Solr."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Place in Solr that options name; without them, the usual one."""
+    """Place in Solr that options name, or else the usual one."""
 
     address: str | None = None
     collection: str | None = None
@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What was typed for a command.
+    """Words of a command, parsed.
 
     `arguments`: those of its verb, by name; `place`: the collection; `paths`: the files of the
     source; `dialect`: how all files are written that are read.

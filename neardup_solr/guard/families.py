@@ -85,7 +85,7 @@ def find_families(clusters: Sequence[Family], documents: int) -> list[Template]:
 
 
 class _Differences(NamedTuple):
-    """Where texts of a cluster differ, by the words around, and in which words.
+    """Differences between texts of a cluster, by the words around them.
 
     `sites` are those of the first text and the others. `swaps` has the words in which each two
     texts differ, with the word on either side. Numbers, words that are alike by their letters,

@@ -59,7 +59,7 @@ class Limits:
     """Limits of a near-duplicate: at most this distance, at least this similarity.
 
     `max_distance` counts words, `min_similarity` lies in 0..1; None is no limit, but if both are
-    None the similarity has to be the default of the measure or more.
+    None the similarity has to be the default threshold of the measure or more.
 
     Raises ArgumentError if a limit is out of range.
     """

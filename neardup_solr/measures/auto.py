@@ -1,4 +1,4 @@
-"""What the measure "auto" is: for the texts of a source, and in a collection."""
+"""The measure "auto": for the texts of a source, and in a collection."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Core:
 
     @property
     def endpoint(self) -> Endpoint:
-        """Where it is, opened if it was not yet."""
+        """Endpoint of the collection, opened at its first use."""
         if not isinstance(self._endpoint, Endpoint):
             self._endpoint = self._endpoint()
         return self._endpoint

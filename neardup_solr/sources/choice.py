@@ -38,7 +38,7 @@ FOR_TEXTS = ("remember", "without_common", "max_distance")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnRequest:
-    """What a verb's user named of its sources and their columns, and the arguments for texts."""
+    """Sources, columns and arguments for texts that a user of a verb has named."""
 
     source: Any
     against: Any

@@ -1,4 +1,4 @@
-"""What the values of a column are: codes, dates, amounts, times of entry, categories."""
+"""Traits of a column by its values: codes, dates, amounts, times of entry, categories."""
 
 from __future__ import annotations
 

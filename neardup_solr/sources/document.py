@@ -1,4 +1,4 @@
-"""Documents of records: each is checked, or refused with its reason; many at once are a run."""
+"""Documents of records: each is checked, or refused with its reason. Many at once are a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a source is read: the options of a reading, and the source without its `Source`."""
+"""The options by which a source is read, and the source without its `Source`."""
 
 from __future__ import annotations
 

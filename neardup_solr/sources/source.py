@@ -1,4 +1,4 @@
-"""What a source may be, and how it is called in messages.
+"""The kinds of sources, and their names in messages.
 
 A file or folder ("-" is standard input), a list of them, or what `frames` reads: a DataFrame of
 pandas or polars, a table of Arrow, a mapping of columns, an iterable of dicts, of (id, text) or of

@@ -1,4 +1,4 @@
-"""What a reader makes of a part: a table, of documents and of records as they are written."""
+"""The table that a reader makes of a part: of documents, and of records as they are written."""
 
 from __future__ import annotations
 

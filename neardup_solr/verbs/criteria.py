@@ -1,4 +1,4 @@
-"""How candidates are searched for in a collection: by which terms, filters and equal values."""
+"""Criteria of candidates in a collection: terms, filters and equal values."""
 
 from __future__ import annotations
 

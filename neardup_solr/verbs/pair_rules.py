@@ -1,4 +1,4 @@
-"""What equal parts and answers allow and add among pairs of documents in a collection, by id."""
+"""Rules of pairs in a collection: those that equal parts and answers allow and add, by id."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class ReportRequest:
 
     @property
     def criteria(self) -> Criteria:
-        """How near-duplicates are searched for. Raises ArgumentError if a value is not possible."""
+        """Criteria of near-duplicates. Raises ArgumentError if a value is not possible."""
         return Criteria(
             by=self.by,
             candidates=self.candidates,

@@ -1,4 +1,4 @@
-"""What must hold of a collection before its documents are written."""
+"""Conditions that a collection meets before its documents are written."""
 
 from __future__ import annotations
 

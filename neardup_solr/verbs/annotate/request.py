@@ -38,7 +38,7 @@ class AnnotateRequest:
 
     @property
     def pace(self) -> RateLimit:
-        """How fast documents are written. Raises ArgumentError if a number is out of range."""
+        """Bounds of the rate of writing. Raises ArgumentError if a number is out of range."""
         return RateLimit(rate=self.rate, threads=self.threads, batch=self.batch)
 
     def require_valid(self) -> None:

@@ -236,7 +236,7 @@ def read_corpus(plan: RunPlan, spill: Spill) -> Corpus:
 def _choose_measure(
     plan: RunPlan, settings: Settings, sides: Sequence[CorpusSide], *, is_stored: bool
 ) -> tuple[Measure, str]:
-    """Choose the measure by the settings, or by what was read, unless one was named; say why."""
+    """Choose the measure by the settings, or by what was read, unless one was named. Say why."""
     if not plan.is_auto:
         return plan.measure, plan.chosen
     if is_stored:

@@ -1,4 +1,4 @@
-"""What the report page says of a run of `duplicates` beside its pairs: parameters and counts."""
+"""Parameters and counts of a run of `duplicates`, for the report page."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ TUNE = "create a model with: neardup tune FILE --answers answers.jsonl -o model.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """What is compared and how: the arguments of a `request`, checked and parsed.
+    """Plan of a run: the arguments of a `request`, checked and parsed.
 
     `source` and `against` are without the `Source` around them, `readings` how they are read. The
     `measure` is what texts are compared by unless it `is_auto`: reading then chooses one. `chosen`

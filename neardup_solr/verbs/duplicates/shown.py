@@ -1,4 +1,4 @@
-"""What a result shows of its documents: texts, kept columns, and the evidence of fields."""
+"""Texts, kept columns and the evidence of fields that a result shows of its documents."""
 
 from __future__ import annotations
 

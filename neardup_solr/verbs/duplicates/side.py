@@ -81,7 +81,7 @@ class CorpusSide(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowColumns:
-    """What all sides add to while they are read, by row of the corpus.
+    """Columns that all sides add to while they are read, by row of the corpus.
 
     `sets` are the shingles of each document, None if they are not wanted; `groups` the numbers of
     those that have equal values, None if all are compared.

@@ -50,7 +50,7 @@ class ExplainRequest:
 
     @property
     def equality(self) -> Equality:
-        """What has to be equal in both texts."""
+        """Rules for parts that have to be equal in both texts."""
         return parse_equality(self.equal)
 
     def check(self) -> None:

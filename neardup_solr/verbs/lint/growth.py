@@ -1,4 +1,4 @@
-"""What annotate would add to the index, estimated from a sample."""
+"""Growth of the index by annotate, estimated from a sample."""
 
 from __future__ import annotations
 

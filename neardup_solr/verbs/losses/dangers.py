@@ -1,4 +1,4 @@
-"""What an update would lose or change, by the schema and the fields that documents have."""
+"""Fields that an update would lose or change, by the schema and the fields of documents."""
 
 from __future__ import annotations
 

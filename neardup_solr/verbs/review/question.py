@@ -1,4 +1,4 @@
-"""What a page of a review shows of a question."""
+"""Question of a review, as a page shows it."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class ReviewRequest:
 
     @property
     def depth(self) -> float:
-        """How far below the threshold pairs are asked about."""
+        """Distance below the threshold down to which pairs are asked about."""
         if self.reach is not None:
             return self.reach
         return REACH if self.fields is None else REACH_BY_FIELDS

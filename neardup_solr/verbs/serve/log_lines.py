@@ -36,7 +36,7 @@ def to_warning(message: str) -> str:
 
 
 class ServiceLog:
-    """What a service writes to its log: requests, messages, faults, and outages of Solr."""
+    """Lines of a service's log: requests, messages, faults, and outages of Solr."""
 
     def __init__(self, log: Log) -> None:
         self._log = log

@@ -51,7 +51,7 @@ class TuneRequest:
 
     @property
     def demand(self) -> plans.Demand:
-        """What bands have to catch and to avoid. Raises ArgumentError for other than shares."""
+        """Similarities to catch and to avoid. Raises ArgumentError if one is no share."""
         return plans.Demand(catch=self.catch, miss=self.miss, avoid=self.avoid, load=self.load)
 
     def choose_columns(self) -> TuneRequest:
