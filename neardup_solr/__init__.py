@@ -31,10 +31,6 @@ __version__ = "0.1.0"
 # The public names by their modules, which are imported on first use, so that importing the package
 # costs nothing. `scripts/stub` writes them to __init__.pyi for type checkers and editors.
 _MODULES = {
-    "api.files": "read duplicates signatures tune explain review answer evaluate",
-    "api.collections": "connect init index delete dead_letters retry search report mark",
-    "api.existing": "lint doctor annotate strip reband",
-    "api.new_documents": "gate serve",
     "arguments": "Source",
     "errors": (
         "NeardupError ArgumentError CoreMissing RecordError SettingsError SolrError SolrHalted "
@@ -50,7 +46,12 @@ _MODULES = {
     "verbs.report": "Report",
 }
 _SUBMODULES = {"errors": "errors", "signature": "minhash.signature", "types": "types"}
-_PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
+_FUNCTIONS = (
+    "connect init lint doctor read index delete dead_letters retry search report duplicates review "
+    "answer evaluate mark explain tune signatures gate serve annotate strip reband"
+)
+_PLACES = {name: f"api.{name}" for name in _FUNCTIONS.split()}
+_PLACES |= {name: module for module, names in _MODULES.items() for name in names.split()}
 __all__ = list(_PLACES)
 
 

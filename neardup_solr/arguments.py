@@ -26,8 +26,8 @@ from neardup_solr.checks import (
     refuse_value,
     require,
 )
+from neardup_solr.comma_names import split_names
 from neardup_solr.errors import ArgumentError
-from neardup_solr.name_lists import split_names
 from neardup_solr.suggestions import read_words, suggest
 
 # The words that arguments and options may be, as types: mypy, editors and the parser know them.

@@ -18,11 +18,11 @@ _SUFFIXES = ("file", "path", "name", "column", "columns", "col", "field", "field
 
 @cache
 def read_words(table: str) -> dict[str, Any]:
-    """Read a table of words.toml, which says what its words are."""
+    """Read a table of suggestions.toml, which says what its words are."""
     import tomllib
     from importlib.resources import files
 
-    text = files("neardup_solr").joinpath("words.toml").read_text("utf-8")
+    text = files("neardup_solr").joinpath("suggestions.toml").read_text("utf-8")
     return dict(tomllib.loads(text)[table])
 
 
@@ -30,7 +30,7 @@ def suggest(word: str, table: str, existing: Mapping[str, str], place: str = "")
     """Name the equivalent of an unknown word, or the step instead, or "" if nothing is near.
 
     `existing` says how each name is typed, in quotes, or what to do instead of it. The table of
-    words.toml has the words of other tools; only other words are taken for typing errors.
+    suggestions.toml has the words of other tools; only other words are taken for typing errors.
     """
     parts, near = _split(word), list[str]()
     while parts and not near:

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 # From the inside outwards: a room imports from itself and from those before it, so there are no
 # circles. A name is that of a folder or of a module.
 ROOMS = (
-    "errors", "suggestions", "checks", "name_lists", "units", "arguments", "options",
+    "errors", "suggestions", "checks", "comma_names", "units", "arguments", "option_table",
     "records", "settings", "progress",
     "text", "kernel", "minhash", "measures", "candidates", "clusters", "guard",
     "files", "variables", "log", "hangup", "memory", "failpoint", "letters", "checkpoint",
@@ -25,23 +25,14 @@ OUTSIDE = {"os", "io", "pathlib", "sys", "socket", "subprocess", "requests", "py
 STORE = ("kernel/store.py", "kernel/build.py")  # of machine code, beside what is computed
 OWNERS = {"pysolr": {"solr"}, "requests": {"solr", "embedded"}, "numba": {"kernel"},
           "llvmlite": {"kernel"}}  # fmt: skip
-DOORS = {
-    "__init__.py",
-    "__main__.py",
-    "api/__init__.py",
-    "api/public.py",
-    "api/files.py",
-    "api/collections.py",
-    "api/existing.py",
-    "api/new_documents.py",
-    "testing.py",
-    "types.py",
-}  # for users; they may know every room
+# For users; they may know every room.
+DOORS = ("__init__.py", "__main__.py", "api/", "testing.py", "types.py")
 
 
 def modules() -> list[Path]:
     """Every module that is in a room."""
-    return [p for p in sorted(PACKAGE.rglob("*.py")) if str(p.relative_to(PACKAGE)) not in DOORS]
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return [path for path in paths if not str(path.relative_to(PACKAGE)).startswith(DOORS)]
 
 
 def room(path: Path) -> str:

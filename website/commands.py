@@ -18,7 +18,7 @@ from neardup_solr.cli.command import Command
 from neardup_solr.cli.exit_codes import MEANINGS
 from neardup_solr.cli.main import COMMANDS, GROUPS
 from neardup_solr.cli.parameters import Placed
-from neardup_solr.options import OPTIONS, OTHER
+from neardup_solr.option_table import OPTIONS, OTHER
 from website import escape_stars
 
 

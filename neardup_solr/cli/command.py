@@ -23,7 +23,7 @@ from neardup_solr.checks import resolve_hints
 from neardup_solr.cli.parameters import make_parameter
 from neardup_solr.cli.typed import Place, Typed, check_files, choose_settings
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
-from neardup_solr.options import LIBRARY, OPTIONS, OTHER, PLACED, ROWS
+from neardup_solr.option_table import LIBRARY, OPTIONS, OTHER, PLACED, ROWS
 from neardup_solr.settings import Settings
 from neardup_solr.suggestions import nearest, read_words, suggest
 

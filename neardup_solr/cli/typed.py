@@ -16,9 +16,9 @@ import neardup_solr as nd
 from neardup_solr.arguments import Source
 from neardup_solr.cli import show
 from neardup_solr.cli.parameters import FilePath, spell_flags
+from neardup_solr.comma_names import join_names
 from neardup_solr.errors import CoreMissing
-from neardup_solr.name_lists import join_names
-from neardup_solr.options import OPTIONS
+from neardup_solr.option_table import OPTIONS
 from neardup_solr.settings import Settings, require_possible
 
 if TYPE_CHECKING:

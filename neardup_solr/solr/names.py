@@ -17,8 +17,8 @@ from typing import Any
 
 import orjson
 
+from neardup_solr.comma_names import join_names
 from neardup_solr.errors import ArgumentError, SettingsError
-from neardup_solr.name_lists import join_names
 from neardup_solr.settings import ALL_FIELDS, ANNOTATED, DEFAULT_SETTINGS, Settings
 
 _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's rule, without "." and ".."

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, cast
 
 from neardup_solr.arguments import OneOrMore, Source
 from neardup_solr.checks import listed
+from neardup_solr.comma_names import join_names
 from neardup_solr.errors import ArgumentError, DataError, RecordError, SourceError
 from neardup_solr.files import paths_of
 from neardup_solr.measures.columns import parse_fields
-from neardup_solr.name_lists import join_names
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document
 from neardup_solr.sources.column import is_like_id, matches

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from neardup_solr.sources.file_kinds import decode_beginning
 from neardup_solr.sources.header import has_columns
-from neardup_solr.sources.kinds import decode_beginning
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.quotes import without_blanks
 from neardup_solr.sources.reading import Reading

@@ -12,7 +12,7 @@ from typing import Final
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.compression import COMPRESSIONS
 from neardup_solr.sources.control_characters import is_binary, is_written
-from neardup_solr.sources.kinds import find_kind
+from neardup_solr.sources.file_kinds import find_kind
 from neardup_solr.sources.magic import BEGINNING, Kind
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.stream import read_head

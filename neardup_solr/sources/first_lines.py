@@ -16,7 +16,7 @@ from neardup_solr.sources.delimiter import (
     list_fitting,
     split_fields,
 )
-from neardup_solr.sources.kinds import find_kind
+from neardup_solr.sources.file_kinds import find_kind
 from neardup_solr.sources.part import SourcePart
 
 # The first lines tell the format of standard input, and if lines have ids.

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from neardup_solr.comma_names import join_names
 from neardup_solr.errors import DataError, SourceError
-from neardup_solr.name_lists import join_names
 from neardup_solr.records import as_text
 from neardup_solr.sources.column import is_like_id, matches, show_names
 from neardup_solr.sources.column_traits import DISTINCT, choose_kind, look_at, number_rows

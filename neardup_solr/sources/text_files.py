@@ -13,9 +13,9 @@ from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import is_inside
 from neardup_solr.sources.blocks import read_whole
 from neardup_solr.sources.document import make_document
+from neardup_solr.sources.file_kinds import find_kind
 from neardup_solr.sources.folders import file_size, walk
 from neardup_solr.sources.html import decode_page, parse_page
-from neardup_solr.sources.kinds import find_kind
 from neardup_solr.sources.mail import open_mbox, parse_mail
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.reading import Reading

@@ -16,7 +16,7 @@ from neardup_solr.cli.exit_codes import INCOMPLETE
 from neardup_solr.cli.show import counted
 from neardup_solr.cli.typed import Typed, choose_columns, repeat_options, spell_settings
 from neardup_solr.files import page
-from neardup_solr.options import READ
+from neardup_solr.option_table import READ
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import TableOrJson

@@ -10,7 +10,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NAMES, Compared, Comparer, Limits, measure_named, measure_of, sets
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.sets import WORDS, estimate_pairs
-from neardup_solr.options import ROWS
+from neardup_solr.option_table import ROWS
 from tests.unit.measures.test_words import slow_distance
 
 FORMS = st.lists(
