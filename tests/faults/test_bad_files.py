@@ -166,7 +166,7 @@ KINDS: dict[str, Kind] = {
     "a header without the text": whole("a.csv", b"id,title\n1,a\n", "'text' is missing"),
     "a header with the text twice": whole("a.csv", b"id,text,text\n1,a,b\n", "appears twice"),
     "a header that is not UTF-8": whole("a.csv", b"id,text,\xe9\n1,a,b\n", "cannot be read"),
-    "blank lines only": whole("a.csv", b"\n\n\n", "available: none"),
+    "blank lines only": whole("a.csv", b"\n\n\n", "there are no columns"),
     # Objects.
     "malformed JSON": jsonl(b'{"id":"x","text":"a"', "malformed JSON"),
     "JSON that is cut": ends("a.jsonl", jsonl(b"", "").content + b'{"id":"x","te', "malformed"),

@@ -227,11 +227,11 @@ def test_a_search_takes_the_key_by_its_name(listings: Collection) -> None:
     with pytest.MonkeyPatch.context() as patch:
         asked: list[Any] = []
 
-        def search(_: Collection, **given: Any) -> list[nd.Match]:
-            asked.append(given["id"])
+        def search(_: Collection, *, id: str, **further: Any) -> list[nd.Match]:
+            asked.append(id)
             return []
 
-        patch.setattr(serve_service, "search", search)
+        patch.setattr(serve_service, "search_collection", search)
         service.collection = listings.with_names(Names(id="key", text=("body",), prefix="nd_"))
         for given in ({"id": "A1"}, {"key": "A1"}, {"KEY": "A1"}):
             service.search(given)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup_solr import evaluate
@@ -58,6 +58,7 @@ IDS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1)
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl"])
 @given(ids=st.lists(st.tuples(IDS, IDS).filter(lambda ids: ids[0] != ids[1]), max_size=5))
+@example(ids=[("0", "\x19\x19\0"), ("0", "\x19" * 5)])
 def test_pairs_survive_every_format(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, ids: list[tuple[str, str]]
 ) -> None:

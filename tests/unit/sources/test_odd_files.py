@@ -108,7 +108,7 @@ ODD: dict[str, Odd] = {
     "titles_of_others": Odd("a.csv", "Report\nno,name\n1,a\n2,b\n", "set `skip_rows` to 1"),
     "titles_as_wide": Odd("a.csv", "Report,2024\n" + TABLE, "set `skip_rows` to 1"),
     "no_header": Odd("a.csv", "1,a red fox\n2,a blue owl\n", "has no header"),
-    "all_skipped": Odd("a.csv", TABLE, "available: none", Reading(skip_rows=9)),
+    "all_skipped": Odd("a.csv", TABLE, "there are no columns", Reading(skip_rows=9)),
     # Delimiters and quotes.
     "wrong_delimiter": Odd("a.csv", TABLE, "`delimiter`", Reading(delimiter=";")),
     "tildes": Odd("a.csv", TABLE.replace(",", "~"), "set `delimiter` to ~"),
