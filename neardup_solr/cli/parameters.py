@@ -56,12 +56,17 @@ class Placed(click.Argument):
 
 def spell_flags(scope: str, name: str) -> list[str]:
     """Return the flags of an option of a command."""
-    _, option = find_row(scope, name)
+    return _list_flags(find_row(scope, name)[1], name)
+
+
+def _list_flags(option: Option, name: str) -> list[str]:
     return option.flags.split() or [f"--{name.replace('_', '-')}"]
 
 
 def spell_text(scope: str, text: str) -> str:
     """Put a text of the table in the words of a command: `against` is --against."""
+    if "`" not in text:
+        return text
     names = set(re.findall(r"`(\w+)`", text))
     return show.spell(text, {name: spell_flags(scope, name)[0] for name in names})
 
@@ -102,7 +107,7 @@ def make_parameter(scope: str, argument: Parameter, hint: Any) -> click.Paramete
     attributes |= {"help": text, "show_default": True}
     if not is_required:
         attributes["default"] = default
-    names = [argument.name, *spell_flags(scope, argument.name)]
+    names = [argument.name, *_list_flags(option, argument.name)]
     if bool in kinds:
         return click.Option(names, **attributes | {"type": None, "is_flag": True})
     return click.Option(names, multiple=is_several, metavar=takes, **attributes)
