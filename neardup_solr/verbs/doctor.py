@@ -24,7 +24,6 @@ from neardup_solr.text.characters import is_unspaced
 from neardup_solr.verbs.findings import DANGER, NOTE, WARNING, Finding, by_level, select
 from neardup_solr.verbs.solr_versions import check_versions
 
-DOCUMENTS_SAMPLED = 1_000
 _REPLAYING = (
     "Solr is replaying the update log after a crash, or a replica is catching up with its leader"
 )

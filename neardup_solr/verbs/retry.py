@@ -59,10 +59,10 @@ class RetrySummary:
 def retry_letters(
     collection: Collection,
     *,
-    job: str | Path | None = None,
-    patience: float | str = "5m",
-    on_error: OnError | None = None,
-    on_progress: OnProgress | None = None,
+    job: str | Path | None,
+    patience: float | str,
+    on_error: OnError | None,
+    on_progress: OnProgress | None,
 ) -> RetrySummary:
     """Index the records again that could not be indexed."""
     started = time.monotonic()

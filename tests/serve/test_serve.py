@@ -231,7 +231,7 @@ def test_a_search_takes_the_key_by_its_name(listings: Collection) -> None:
             asked.append(id)
             return []
 
-        patch.setattr(serve_service, "search_collection", search)
+        patch.setattr(serve_service, "_search", search)
         service.collection = listings.with_names(Names(id="key", text=("body",), prefix="nd_"))
         for given in ({"id": "A1"}, {"key": "A1"}, {"KEY": "A1"}):
             service.search(given)

@@ -67,6 +67,7 @@ READY_SECONDS = 1.5  # without Solr's answer, until it counts as away
 THOROUGH_EVERY = 20  # looks; the others only look at names and settings
 MAY_LACK = {"by", "same", "measure"}  # which a collection may have no fields for
 MOST_WORDS = 10_000  # of texts with changes
+_search = checked(search_collection)  # of arguments that a client sends
 SEND = 'send JSON such as {"id": "1", "text": "..."}'
 
 
@@ -276,7 +277,7 @@ class Service:
         usual["equal"] = self.policy.equality.rules
         collection = self.collection
         try:
-            matches = checked(search_collection)(collection, **usual | request | {"fq": filters})
+            matches = _search(collection, **usual | request | {"fq": filters})
         except errors.SettingsError as error:
             if isinstance(error, errors.ArgumentError) or request.keys().isdisjoint(MAY_LACK):
                 raise
