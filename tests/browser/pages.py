@@ -10,8 +10,9 @@ from itertools import combinations, pairwise
 
 from rapidfuzz.distance import Levenshtein
 
+import neardup_solr as nd
 from neardup_solr.measures.sets import similarity
-from neardup_solr.records import Cluster, Duplicate, Member, natural
+from neardup_solr.records import natural
 from neardup_solr.reports.html import Page
 from neardup_solr.text import diff
 
@@ -59,10 +60,10 @@ def large_page(pairs: int, words: int) -> Page:
 def crowded_page(members: int) -> Page:
     """A page of one cluster of so many documents, each a pair with the next."""
     ids = [f"copy-{number}" for number in range(members)]
-    cluster = Cluster(
+    cluster = nd.Cluster(
         id=ids[0],
         canonical=ids[0],
-        members=tuple(Member(id=id, similarity=0.9, distance=1) for id in ids),
+        members=tuple(nd.types.Member(id=id, similarity=0.9, distance=1) for id in ids),
         pairs=members - 1,
         diameter=0,
         bridges=tuple(ids[1:-1]),
@@ -83,15 +84,15 @@ def _twins(
         yield {f"doc-{number}a": " ".join(text), f"doc-{number}b": " ".join(other)}
 
 
-def _pairs(group: Mapping[str, str]) -> Iterator[Duplicate]:
+def _pairs(group: Mapping[str, str]) -> Iterator[nd.Duplicate]:
     first = min(group, key=natural)
     for id, other_id in combinations(sorted(group, key=natural), 2):
         distance, similar = _compared(group[id], group[other_id])
         yield _pair(first, id, other_id, similar, distance)
 
 
-def _pair(cluster: str, id: str, other_id: str, similar: float, distance: int) -> Duplicate:
-    return Duplicate(
+def _pair(cluster: str, id: str, other_id: str, similar: float, distance: int) -> nd.Duplicate:
+    return nd.Duplicate(
         id=id,
         other_id=other_id,
         similarity=similar,
@@ -102,13 +103,13 @@ def _pair(cluster: str, id: str, other_id: str, similar: float, distance: int) -
     )
 
 
-def _cluster(group: Mapping[str, str]) -> Cluster:
+def _cluster(group: Mapping[str, str]) -> nd.Cluster:
     canonical, *others = group
-    members = [Member(id=canonical, similarity=1.0, distance=0)]
+    members = [nd.types.Member(id=canonical, similarity=1.0, distance=0)]
     for id in others:
         distance, similar = _compared(group[canonical], group[id])
-        members.append(Member(id=id, similarity=similar, distance=distance))
-    return Cluster(
+        members.append(nd.types.Member(id=id, similarity=similar, distance=distance))
+    return nd.Cluster(
         id=min(group, key=natural),
         canonical=canonical,
         members=tuple(members),

@@ -25,7 +25,6 @@ from neardup_solr.measures.frequencies import count_words
 from neardup_solr.records import Borderline
 from neardup_solr.reports.html import Page, show_invisibles
 from neardup_solr.reports.pair import PairTable
-from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.notebook import MOST_SHOWN
 from tests.browser.conftest import (
@@ -413,7 +412,7 @@ def test_words_that_stand_for_each_other(open_page: OpenPage) -> None:
 def test_words_that_moved_are_no_difference(open_page: OpenPage) -> None:
     """By shared shingles a part that stands elsewhere is neither marked nor listed."""
     page = page_of([{"a": "one two three four five six", "b": "four five six one two three"}])
-    table = PairTable(measure="jaccard", settings=Settings())
+    table = PairTable(measure="jaccard", settings=nd.Settings())
     chrome = open_page(replace(page, table=table))
     first(chrome, "#list .opener").click()
     assert css(chrome, ".diff :is(del, ins, .stands)") == []

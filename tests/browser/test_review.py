@@ -11,7 +11,6 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 import neardup_solr as nd
-from neardup_solr.answers import Answer
 from neardup_solr.answers.answer_file import append_answers
 from tests.browser.conftest import Chrome, broken_words, prefer, resize
 from tests.browser.test_page import CONTRASTS, READABLE
@@ -87,7 +86,7 @@ def is_asked(chrome: Chrome) -> bool:
 def test_each_key_is_undone_on_the_screen_and_in_the_file(chrome: Chrome, tmp_path: Path) -> None:
     """Answers, skips and groups, also in a tab that was opened again or is a second one."""
     path = tmp_path / "answers.jsonl"
-    earlier = Answer(
+    earlier = nd.types.Answer(
         id="0", other_id="3", answer="different", when=datetime(2020, 1, 1, tzinfo=UTC)
     )
     append_answers(path, [earlier])

@@ -19,7 +19,6 @@ from urllib.parse import urlsplit
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from tests.conftest import Cores
 from tests.serve.test_serve import CAFE, HEAD, LISTINGS, NEW, connect, receive
 from tests.services import Served, serving
@@ -45,7 +44,7 @@ LARGE, LONG = make_text(90_000, 0), [make_text(9_000, seed) for seed in (1, 2)]
 
 
 @pytest.fixture(scope="module")
-def large(core_pool: Cores) -> Iterator[Collection]:
+def large(core_pool: Cores) -> Iterator[nd.Collection]:
     """A core with twenty listings, a text of 0.8 MB and two of 80 kB."""
     core = core_pool.take()
     texts = [{"id": f"large{number}", "text": text} for number, text in enumerate([LARGE, *LONG])]
@@ -55,7 +54,7 @@ def large(core_pool: Cores) -> Iterator[Collection]:
 
 
 @pytest.fixture(scope="module")
-def served(large: Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(large: nd.Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Its service: a slow client has a second, and Solr the time that a busy machine takes."""
     log = tmp_path_factory.mktemp("served") / "log"
     words = ("--hold", "0.8", "--tag", "0.5")
@@ -223,7 +222,7 @@ def test_a_key_twice_is_refused_by_each_path(served: Served, size: int) -> None:
     assert served.ask("check", once).status == 200
 
 
-def test_solr_reads_alike(large: Collection, served: Served) -> None:
+def test_solr_reads_alike(large: nd.Collection, served: Served) -> None:
     """A text with a surrogate or bytes that are not a character is decided as what Solr stores."""
     import requests
 
@@ -300,7 +299,7 @@ def test_no_file_is_read(served: Served) -> None:
         assert served.ask(path).status == 404, path
 
 
-def test_the_last_token_is_revoked(large: Collection, tmp_path: Path) -> None:
+def test_the_last_token_is_revoked(large: nd.Collection, tmp_path: Path) -> None:
     """An empty file lets nobody in, also at the start; a line says if all may read it."""
     path = tmp_path / "tokens"
     path.write_text("ops c4n4ry-of-the-ops all\n")
@@ -325,7 +324,7 @@ def test_the_last_token_is_revoked(large: Collection, tmp_path: Path) -> None:
             assert served.process.poll() is None
 
 
-def test_the_end_resets_no_connection(large: Collection, tmp_path: Path) -> None:
+def test_the_end_resets_no_connection(large: nd.Collection, tmp_path: Path) -> None:
     """Under load, all that has been sent is answered or refused, until nobody can connect."""
     outcomes: list[object] = []
     with serving(large.url, tmp_path / "log", "--hold", "0.8", "--tag", "0.5") as served:

@@ -19,7 +19,6 @@ import requests
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.progress import until
-from neardup_solr.solr.collection import Collection
 from tests import ROOT
 from tests.command import neardup
 from tests.services import Served, serving
@@ -45,7 +44,7 @@ FERRY = {
 
 
 @pytest.fixture(scope="module")
-def pages(home: Path) -> Iterator[Collection]:
+def pages(home: Path) -> Iterator[nd.Collection]:
     """A collection of somebody else's, with one document, prepared and annotated."""
     with foreign.collection(
         name="pages", schema=SCHEMA, more=MORE, key="<uniqueKey>id</uniqueKey>"
@@ -58,7 +57,7 @@ def pages(home: Path) -> Iterator[Collection]:
 
 
 @pytest.fixture(scope="module")
-def served(pages: Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(pages: nd.Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Its service, which asks for a token."""
     folder = tmp_path_factory.mktemp("service")
     (folder / "tokens").write_text(TOKENS)
@@ -69,7 +68,7 @@ def served(pages: Collection, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def reader(
-    served: Served, pages: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    served: Served, pages: nd.Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Any:
     """Who reads the page: its files lie in the folder, and its lines are typed."""
     monkeypatch.chdir(tmp_path)
@@ -95,7 +94,7 @@ def test_curl(reader: Any) -> None:
     reader("curl")
 
 
-def test_what_logstash_would_send(served: Served, pages: Collection) -> None:
+def test_what_logstash_would_send(served: Served, pages: nd.Collection) -> None:
     """The configuration drops a copy and sends the rest to Solr, request by request."""
     text = next(block.text for block in blocks(PAGE) if block.note == "logstash.conf")
     ask, send = re.findall(r'url => "(.*?)"', text)
@@ -123,7 +122,7 @@ def curl(*words: str) -> tuple[int, str, str]:
     return done.returncode, status, "\n".join(printed)
 
 
-def test_behind_nginx_under_a_path(pages: Collection, tmp_path: Path) -> None:
+def test_behind_nginx_under_a_path(pages: nd.Collection, tmp_path: Path) -> None:
     """The page's lines work; a body over the limit is refused in JSON; without it, 502."""
     block = next(block.text for block in blocks(PAGE) if block.note == "neardup.conf")
     with serving(pages.url, tmp_path / "log", "--root-path", "/neardup") as served:
@@ -148,7 +147,7 @@ def test_behind_nginx_under_a_path(pages: Collection, tmp_path: Path) -> None:
 
 
 def test_what_curl_shows_if_something_is_wrong(
-    served: Served, pages: Collection, tmp_path: Path
+    served: Served, pages: nd.Collection, tmp_path: Path
 ) -> None:
     """Status, message, and exit code."""
     new = ("-d", '{"id": "7", "text": "a ferry of another harbour"}')
@@ -203,7 +202,7 @@ def feeding(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fe
 class Feeding:
     """The collection that feeders fill, its service, their files, and what the page shows."""
 
-    solr: Collection
+    solr: nd.Collection
     served: Served
     folder: Path
     shown: str

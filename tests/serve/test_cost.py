@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from tests.conftest import Cores
 from tests.faults.scripted import Answer
 from tests.serve.test_serve import CAFE, LISTINGS
@@ -34,7 +33,7 @@ EXCERPTS = [{"id": f"excerpt{at}", "text": " ".join(LONG[at : at + 200])}
 
 
 @pytest.fixture(scope="module")
-def large(core_pool: Cores) -> Iterator[Collection]:
+def large(core_pool: Cores) -> Iterator[nd.Collection]:
     """A core with all fields: twenty listings, a text of 0.4 MB, and excerpts of another one."""
     core = core_pool.take()
     other = {"id": "large", "text": " ".join(make_words(60_000, 1))}
@@ -43,7 +42,7 @@ def large(core_pool: Cores) -> Iterator[Collection]:
     core_pool.give_back(core.name)
 
 
-def test_large_texts_are_searched_for_by_a_sample(large: Collection) -> None:
+def test_large_texts_are_searched_for_by_a_sample(large: nd.Collection) -> None:
     """They find themselves and their excerpts, always alike, by a bounded number of terms."""
     found = nd.search(large, text=" ".join(LONG), measure="containment", by="shingles")
     assert {match.id for match in found} == {each["id"] for each in EXCERPTS}
@@ -53,7 +52,7 @@ def test_large_texts_are_searched_for_by_a_sample(large: Collection) -> None:
     assert [match] == nd.search(large, text=" ".join(make_words(60_000, 1)), by="shingles")
 
 
-def test_ordinary_texts_are_searched_for_by_all_terms(large: Collection) -> None:
+def test_ordinary_texts_are_searched_for_by_all_terms(large: nd.Collection) -> None:
     """Those of ten thousand words share all of them with themselves."""
     words = make_words(10_000, 2)
     nd.index([{"id": "own", "text": " ".join(words)}], large)
@@ -90,7 +89,7 @@ def search_held(served: Served, number: int) -> int:
     return served.ask("search", body).status
 
 
-def test_no_more_is_asked_than_solr_works_on(large: Collection, tmp_path: Path) -> None:
+def test_no_more_is_asked_than_solr_works_on(large: nd.Collection, tmp_path: Path) -> None:
     """Searches without an answer end in time, but others wait until Solr has answered them."""
     gate = Gate()
     change = "service.ANSWER_SECONDS = 2.0; service.KEPT_SECONDS = 100.0"

@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from tests.conftest import Cores
 from tests.services import Served, serving
 
@@ -29,7 +28,7 @@ OLD, NEW = ({"Authorization": f"Bearer c4n4ry-of-the-{name}"} for name in ("firs
 
 
 @pytest.fixture(scope="module")
-def listings(core_pool: Cores) -> Iterator[Collection]:
+def listings(core_pool: Cores) -> Iterator[nd.Collection]:
     """A core with a listing."""
     core = core_pool.take()
     nd.index([{"id": "1", "text": TEXT}], core)
@@ -44,7 +43,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served(listings: Collection, place: Path) -> Iterator[Served]:
+def served(listings: nd.Collection, place: Path) -> Iterator[Served]:
     """A service with tokens and answers."""
     (place / "tokens").write_text(FIRST)
     (place / "tokens").chmod(0o600)
@@ -206,7 +205,9 @@ def test_a_hangup_reads_the_tokens(served: Served, tokens: Path) -> None:
     assert check(served, **NEW) == 200
 
 
-def test_what_is_wrong_at_the_start_is_a_line_of_json(listings: Collection, tmp_path: Path) -> None:
+def test_what_is_wrong_at_the_start_is_a_line_of_json(
+    listings: nd.Collection, tmp_path: Path
+) -> None:
     """Of tokens that others can read, or none, as of a filter that no document matches."""
     tokens = tmp_path / "tokens"
     tokens.write_text("# nobody\n")
@@ -219,7 +220,7 @@ def test_what_is_wrong_at_the_start_is_a_line_of_json(listings: Collection, tmp_
         assert [line for line in plain if str(tokens) in line] == []
 
 
-def test_a_hangup_without_tokens(listings: Collection, tmp_path: Path) -> None:
+def test_a_hangup_without_tokens(listings: nd.Collection, tmp_path: Path) -> None:
     """It does not end the service either."""
     with serving(listings.url, tmp_path / "log") as served:
         served.process.send_signal(signal.SIGHUP)
@@ -229,7 +230,7 @@ def test_a_hangup_without_tokens(listings: Collection, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", ["m.watch", "server.bind", "server.run"])
-def test_a_hangup_while_it_starts(listings: Collection, tmp_path: Path, moment: str) -> None:
+def test_a_hangup_while_it_starts(listings: nd.Collection, tmp_path: Path, moment: str) -> None:
     """It ends nothing, and the service that has started reads the tokens once more."""
     tokens = tmp_path / "tokens"
     tokens.write_text(FIRST)
@@ -280,7 +281,9 @@ def test_the_folder_of_the_files_is_away(served: Served, answers: Path, place: P
 
 
 @pytest.mark.parametrize("option", ["--tokens", "--answers", "--model"])
-def test_a_pipe_is_refused_at_the_start(listings: Collection, tmp_path: Path, option: str) -> None:
+def test_a_pipe_is_refused_at_the_start(
+    listings: nd.Collection, tmp_path: Path, option: str
+) -> None:
     """At once, and with one line: nobody may ever write to it."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

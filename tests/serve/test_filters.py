@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from tests.command import neardup
 from tests.conftest import Cores
 from tests.services import Served, serving
@@ -22,7 +21,7 @@ SLEEP = "sleep(400000,1)"
 
 
 @pytest.fixture(scope="module")
-def cities(core_pool: Cores) -> Iterator[Collection]:
+def cities(core_pool: Cores) -> Iterator[nd.Collection]:
     """A core with a document of each city."""
     core = core_pool.take()
     nd.index(DOCUMENTS, core, keep=["city", "tags"])
@@ -31,7 +30,7 @@ def cities(core_pool: Cores) -> Iterator[Collection]:
 
 
 @pytest.fixture(scope="module")
-def served(cities: Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(cities: nd.Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Its service, with two filters that have names."""
     log = tmp_path_factory.mktemp("served") / "log"
     words = ("--filter", "capital={!terms f=city}Paris,東京", "--filter", "new=city:New*")
@@ -59,7 +58,7 @@ ALLOWED = [
 ]  # fmt: skip
 
 
-def test_fields_with_values_filter_as_in_solr(served: Served, cities: Collection) -> None:
+def test_fields_with_values_filter_as_in_solr(served: Served, cities: nd.Collection) -> None:
     """Whatever the grammar allows finds what the same filter finds in the library."""
     for fq in ALLOWED:
         filters = [fq] if isinstance(fq, str) and fq else fq or []
@@ -116,7 +115,7 @@ def test_named_filters(served: Served) -> None:
     assert "capital" in answer.json["error"]
 
 
-def test_a_token_may_use_all_of_the_syntax(cities: Collection, tmp_path: Path) -> None:
+def test_a_token_may_use_all_of_the_syntax(cities: nd.Collection, tmp_path: Path) -> None:
     """One with local-params filters as the command line does, and by names."""
     path = tmp_path / "tokens"
     path.write_text("one c4n4ry-of-search search\nother c4n4ry-of-params search local-params\n")
@@ -145,7 +144,7 @@ def test_a_token_may_use_all_of_the_syntax(cities: Collection, tmp_path: Path) -
                 assert "\n" not in answer.json["error"]
 
 
-def test_wrong_options(cities: Collection) -> None:
+def test_wrong_options(cities: nd.Collection) -> None:
     """A filter without a name or a query, twice, or that Solr does not understand."""
     place = ("serve", "--solr", cities.url, "--port", "0")
     for filters in (["city:x"], ["a="], ["=a"], ["a b=id:1"], ["a=id:1", "a=id:2"], ["a=((("]):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.solr.collection import Collection
+import neardup_solr as nd
 from tests.conftest import Cores
 from tests.services import Served, make_command
 
@@ -25,7 +25,7 @@ PLAIN = "{"  # how a line of JSON begins
 
 
 @pytest.fixture(scope="module")
-def listings(core_pool: Cores) -> Iterator[Collection]:
+def listings(core_pool: Cores) -> Iterator[nd.Collection]:
     """An empty core."""
     core = core_pool.take()
     yield core
@@ -69,7 +69,7 @@ def count_dropped(served: Served) -> float:
     return served.metrics()["neardup_log_lines_dropped_total"]
 
 
-def test_a_log_that_nobody_reads_holds_nobody_up(listings: Collection) -> None:
+def test_a_log_that_nobody_reads_holds_nobody_up(listings: nd.Collection) -> None:
     """All is answered; each line is read later or counted, and a signal ends the service."""
     pipe = Pipe()
     with serving_into(pipe, listings.url) as served:
@@ -102,7 +102,7 @@ def free_port() -> int:
 
 
 @pytest.mark.parametrize("kind", ["full disk", "closed", "reader gone"])
-def test_a_log_that_cannot_be_written(listings: Collection, kind: str) -> None:
+def test_a_log_that_cannot_be_written(listings: nd.Collection, kind: str) -> None:
     """Requests are answered as ever, what is lost is counted, and a signal ends the service."""
     if kind == "full disk" and not Path("/dev/full").exists():
         pytest.skip("there is no such device here")

@@ -17,7 +17,6 @@ from neardup_solr import embedded
 from neardup_solr.embedded.layout import find_layout, recall
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin
-from neardup_solr.solr.collection import Collection
 from tests.conftest import Cores
 from tests.faults.killer import kill_solr
 from tests.hostile import HOSTILE, MORE
@@ -32,7 +31,7 @@ NEAR = {"id": "near", "text": f"{CAFE} number 3 x"}
 
 
 @pytest.fixture(scope="module")
-def changing(core_pool: Cores) -> Iterator[Collection]:
+def changing(core_pool: Cores) -> Iterator[nd.Collection]:
     """A core that tests fill and change."""
     core = core_pool.take()
     yield core
@@ -40,7 +39,7 @@ def changing(core_pool: Cores) -> Iterator[Collection]:
 
 
 @pytest.fixture(scope="module")
-def served(changing: Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(changing: nd.Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Its service, which is there before any document is."""
     log = tmp_path_factory.mktemp("served") / "log"
     with serving(changing.url, log, *LIMITS) as found:
@@ -48,7 +47,7 @@ def served(changing: Collection, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 @pytest.fixture
-def full(changing: Collection) -> Collection:
+def full(changing: nd.Collection) -> nd.Collection:
     """The core with twenty listings and no other documents."""
     changing.delete_query("*:*")
     nd.index(LISTINGS, changing)
@@ -70,7 +69,7 @@ def require_refused(answer: Answer) -> None:
     assert all(answer.json.values())
 
 
-def settle(served: Served, solr: Collection, *, has_gone: bool = False) -> None:
+def settle(served: Served, solr: nd.Collection, *, has_gone: bool = False) -> None:
     """Wait until a document is decided about as the gate does; until then it is refused."""
     (expected,) = as_decisions([NEAR], solr)
     assert has_gone or expected["action"] == "hold"
@@ -92,7 +91,7 @@ def settle(served: Served, solr: Collection, *, has_gone: bool = False) -> None:
     until(is_right)
 
 
-def test_hostile_ids_and_texts(served: Served, changing: Collection) -> None:
+def test_hostile_ids_and_texts(served: Served, changing: nd.Collection) -> None:
     """They are found, compared and explained by exactly these ids; filters are at most refused."""
     ids = [*HOSTILE, *MORE]
     documents = [{"id": id, "text": f"{CAFE} number {n}"} for n, id in enumerate(ids)]
@@ -116,7 +115,7 @@ def test_hostile_ids_and_texts(served: Served, changing: Collection) -> None:
         assert (why.status, why.json.get("id")) == (200, id)
 
 
-def test_settings_that_change(served: Served, full: Collection) -> None:
+def test_settings_that_change(served: Served, full: nd.Collection) -> None:
     """Other bands, other shingles, no documents, no collection, a new one: no wrong decision."""
     settle(served, full)
     nd.reband(full, bands=20, rows=6)
@@ -145,7 +144,7 @@ def test_settings_that_change(served: Served, full: Collection) -> None:
     assert b"words3 affine" in served.ask("entries", NEAR).body
 
 
-def ask_core(solr: Collection, action: str, **params: str) -> None:
+def ask_core(solr: nd.Collection, action: str, **params: str) -> None:
     """Let Solr do something to a core."""
     asked = {"action": action, "core": solr.name, **params}
     requests.get(f"{solr.base}/admin/cores", params=asked, timeout=60).raise_for_status()
@@ -181,7 +180,7 @@ def test_another_collection_by_the_same_name(home: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_silent_solr(home: Path, served: Served, full: Collection) -> None:
+def test_a_silent_solr(home: Path, served: Served, full: nd.Collection) -> None:
     """Readiness tells within two seconds, requests are answered, and it goes on by itself."""
     settle(served, full)
     solr = psutil.Process(recall(find_layout()).pid)
@@ -200,7 +199,7 @@ def test_a_silent_solr(home: Path, served: Served, full: Collection) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_killed", [True, False], ids=["killed", "stopped"])
-def test_solr_restarts(home: Path, served: Served, full: Collection, is_killed: bool) -> None:
+def test_solr_restarts(home: Path, served: Served, full: nd.Collection, is_killed: bool) -> None:
     """Readiness tells within two seconds; each request has an answer, and no decision is wrong."""
     settle(served, full)
     began = time.monotonic()
@@ -218,7 +217,7 @@ def test_solr_restarts(home: Path, served: Served, full: Collection, is_killed: 
 
 
 def test_what_is_wrong_is_told_until_it_is_mended(
-    full: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    full: nd.Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A password that Solr refuses, and a file of answers that cannot be read."""
     users, answers = tmp_path / "users", tmp_path / "answers.jsonl"

@@ -28,7 +28,6 @@ from neardup_solr.measures.equality import parse_equality
 from neardup_solr.minhash import encode_documents
 from neardup_solr.settings import DEFAULT_SETTINGS
 from neardup_solr.solr import finder
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Cache
 from neardup_solr.solr.names import PLAIN, Names
 from neardup_solr.verbs.gate.decision_rows import make_match
@@ -56,7 +55,7 @@ NEW = [
 
 
 @pytest.fixture(scope="module")
-def listings(core_pool: Cores) -> Iterator[Collection]:
+def listings(core_pool: Cores) -> Iterator[nd.Collection]:
     """A core with twenty listings, that no test changes."""
     core = core_pool.take()
     nd.index(LISTINGS, core)
@@ -65,7 +64,7 @@ def listings(core_pool: Cores) -> Iterator[Collection]:
 
 
 @pytest.fixture(scope="module")
-def served(listings: Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(listings: nd.Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A service of the listings."""
     log = tmp_path_factory.mktemp("served") / "log"
     words = ("--hold", "0.8", "--tag", "0.5", "--max-body", "1M")
@@ -73,7 +72,7 @@ def served(listings: Collection, tmp_path_factory: pytest.TempPathFactory) -> It
         yield found
 
 
-def as_decisions(given: list[dict[str, Any]], solr: Collection) -> list[dict[str, Any]]:
+def as_decisions(given: list[dict[str, Any]], solr: nd.Collection) -> list[dict[str, Any]]:
     """What `gate` decides, each document by itself."""
     made = [next(nd.gate(nd.Source([one], text="text"), solr, hold=0.8, tag=0.5)) for one in given]
     return [
@@ -88,7 +87,7 @@ def as_decisions(given: list[dict[str, Any]], solr: Collection) -> list[dict[str
     ]
 
 
-def test_it_answers_as_the_library(served: Served, listings: Collection) -> None:
+def test_it_answers_as_the_library(served: Served, listings: nd.Collection) -> None:
     """Decisions, matches, explanations and fields are the same; an own copy is not met."""
     expected = as_decisions(NEW, listings)
     assert {one["action"] for one in expected} == {"allow", "tag", "reject"}
@@ -125,7 +124,7 @@ def test_entries_are_the_golden_vectors(core_pool: Cores) -> None:
     assert found == golden
 
 
-def test_checks_that_take_long_are_answered_alike(listings: Collection, tmp_path: Path) -> None:
+def test_checks_that_take_long_are_answered_alike(listings: nd.Collection, tmp_path: Path) -> None:
     """Documents that share bands with many are asked about alone, and decided as by the gate."""
     change = "from neardup_solr.solr import finder; finder.MANY = 3"
     expected = as_decisions(NEW, listings)
@@ -187,7 +186,7 @@ def test_what_is_known_of_documents_follows_the_collection(
     core_pool.give_back(solr.name)
 
 
-def test_a_search_compares_as_the_gate_does(listings: Collection) -> None:
+def test_a_search_compares_as_the_gate_does(listings: nd.Collection) -> None:
     """The page shows both beside each other; another measure can be asked for."""
     service = Service(listings, Policy(hold=0.8, measure="jaccard"))
     asked = {"text": f"number 3 {CAFE}", "min_similarity": 0.3}
@@ -195,7 +194,7 @@ def test_a_search_compares_as_the_gate_does(listings: Collection) -> None:
     assert by_default == service.search(asked | {"measure": "jaccard"}) != by_words
 
 
-def test_a_document_may_have_the_names_of_its_fields(listings: Collection) -> None:
+def test_a_document_may_have_the_names_of_its_fields(listings: nd.Collection) -> None:
     """The key and the text are taken by the collection's names, too."""
     service = Service(listings, Policy())
     made = read_documents(
@@ -210,7 +209,7 @@ def test_a_document_may_have_the_names_of_its_fields(listings: Collection) -> No
     assert [(one.id, one.text) for one in made if isinstance(one, nd.Document)] == [("1", CAFE)] * 2
 
 
-def test_only_rules_of_the_service_have_to_be_equal(listings: Collection) -> None:
+def test_only_rules_of_the_service_have_to_be_equal(listings: nd.Collection) -> None:
     """A pattern of a client could take for ever, and hold up all others."""
     service = Service(listings, Policy(equality=parse_equality(["fish", r"\bx\b"])))
     all_rules = service.search({"id": "3", "min_similarity": 0.5})["matches"]
@@ -221,13 +220,13 @@ def test_only_rules_of_the_service_have_to_be_equal(listings: Collection) -> Non
         service.search({"id": "3", "equal": "fi.h"})
 
 
-def test_a_search_takes_the_key_by_its_name(listings: Collection) -> None:
+def test_a_search_takes_the_key_by_its_name(listings: nd.Collection) -> None:
     """As the other paths do, in any case of its letters; two names of it are refused."""
     service = Service(listings, Policy())
     with pytest.MonkeyPatch.context() as patch:
         asked: list[Any] = []
 
-        def search(_: Collection, *, id: str, **further: Any) -> list[nd.Match]:
+        def search(_: nd.Collection, *, id: str, **further: Any) -> list[nd.Match]:
             asked.append(id)
             return []
 
@@ -269,7 +268,7 @@ NAMED: list[tuple[Names, dict[str, Any], tuple[str, str] | str]] = [
 ]
 
 
-def test_names_of_the_collection_win(listings: Collection) -> None:
+def test_names_of_the_collection_win(listings: nd.Collection) -> None:
     """Ours count if the collection's are absent; both, and different, is an error of a document."""
     service = Service(listings, Policy())
     for names, document, expected in NAMED:
@@ -388,7 +387,7 @@ def test_documents_without_a_signature_are_told(core_pool: Cores, tmp_path: Path
 
 
 def test_what_cannot_be_counted_is_not_known(
-    listings: Collection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    listings: nd.Collection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A count holds for a while; then it is null, which is told once, and nothing is complete."""
 
@@ -412,7 +411,7 @@ def test_what_cannot_be_counted_is_not_known(
 
 
 def test_what_lets_everything_pass_is_told(
-    listings: Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    listings: nd.Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A filter that no document matches, and answers that are not there."""
     Service(listings, Policy(), fq=("id:3",))
@@ -424,7 +423,7 @@ def test_what_lets_everything_pass_is_told(
     ]
 
 
-def test_a_path_begins_with_a_slash(listings: Collection) -> None:
+def test_a_path_begins_with_a_slash(listings: nd.Collection) -> None:
     """Else the address would be wrong."""
     with pytest.raises(nd.ArgumentError, match="cannot be 'neardup'; start it with /"):
         nd.serve(listings, root_path="neardup")
@@ -470,7 +469,7 @@ def test_it_counts(served: Served) -> None:
     assert {name for name in told if not name.endswith("_created")} == set(listed)
 
 
-def test_it_logs_neither_texts_nor_ids(listings: Collection, tmp_path: Path) -> None:
+def test_it_logs_neither_texts_nor_ids(listings: nd.Collection, tmp_path: Path) -> None:
     """A line for each request says what became of it, by its own id; the end is clean."""
     with serving(listings.url, tmp_path / "log") as served:
         _log_and_stop(served)
@@ -541,7 +540,7 @@ def test_bad_requests_are_told_what_is_wrong(served: Served) -> None:
     assert not [line for line in served.lines if line.get("status", 0) >= 500]
 
 
-def test_tokens_have_rights(listings: Collection, tmp_path: Path) -> None:
+def test_tokens_have_rights(listings: nd.Collection, tmp_path: Path) -> None:
     """Without the token 401, without the right 403; a changed file counts, a bad one does not."""
     path = tmp_path / "tokens"
     path.write_text("# clients\nfeeder c4n4ry-of-feeder check\nops c4n4ry-of-the-ops all\n")
@@ -619,7 +618,7 @@ def test_foreign_names_and_pages_are_refused(served: Served) -> None:
     assert (told.status, CAFE in told.body.decode()) == (403, False)
 
 
-def test_hosts_that_are_named(listings: Collection, tmp_path: Path) -> None:
+def test_hosts_that_are_named(listings: nd.Collection, tmp_path: Path) -> None:
     """They count beside this machine's own; with tokens, only if some are named."""
     with serving(listings.url, tmp_path / "log", "--allow-host", "search.example") as served:
         for (host, origin), status in ALLOWED.items():
@@ -635,7 +634,7 @@ def test_hosts_that_are_named(listings: Collection, tmp_path: Path) -> None:
         assert knock(served, "metrics", "search.example", None, **token).status == 200
 
 
-def test_filters_cannot_choose_another_parser(listings: Collection, tmp_path: Path) -> None:
+def test_filters_cannot_choose_another_parser(listings: nd.Collection, tmp_path: Path) -> None:
     """They would read other collections: local parameters need a right of their own."""
     path = tmp_path / "tokens"
     path.write_text("one c4n4ry-of-search search\nother c4n4ry-of-params search local-params\n")
@@ -722,7 +721,7 @@ def test_a_large_body_is_not_kept(served: Served) -> None:
     assert memory().rss - before < 30 << 20
 
 
-def test_a_thousand_connections(listings: Collection, tmp_path: Path) -> None:
+def test_a_thousand_connections(listings: nd.Collection, tmp_path: Path) -> None:
     """All are answered, while each has a connection of its own."""
     body = json.dumps(NEW[2]).encode()
     with serving(listings.url, tmp_path / "log") as served, ExitStack() as opened:
@@ -749,7 +748,7 @@ def test_what_is_too_much_is_refused(served: Served) -> None:
         one.close()
 
 
-def test_it_answers_what_it_took_before_it_ends(listings: Collection, tmp_path: Path) -> None:
+def test_it_answers_what_it_took_before_it_ends(listings: nd.Collection, tmp_path: Path) -> None:
     """A request under way when the signal comes is answered, and new ones are not taken."""
     body = json.dumps(NEW[0]).encode()
     with serving(listings.url, tmp_path / "log") as served, connect(served) as one:
@@ -764,7 +763,7 @@ def test_it_answers_what_it_took_before_it_ends(listings: Collection, tmp_path: 
         assert served.process.wait(timeout=30) == 0
 
 
-def test_a_second_signal_ends_at_once(listings: Collection, tmp_path: Path) -> None:
+def test_a_second_signal_ends_at_once(listings: nd.Collection, tmp_path: Path) -> None:
     """Whatever is under way."""
     with serving(listings.url, tmp_path / "log") as served, connect(served) as one:
         one.sendall(HEAD % 10)
@@ -811,7 +810,7 @@ def test_nobody_is_redirected(served: Served, method: str) -> None:
             assert method == "HEAD" or answer.json["next"] == f"send {usual}"
 
 
-def test_a_host_that_is_no_name(listings: Collection, tmp_path: Path) -> None:
+def test_a_host_that_is_no_name(listings: nd.Collection, tmp_path: Path) -> None:
     """With tokens any Host may be sent; it is not read."""
     path = tmp_path / "tokens"
     path.write_text("ops c4n4ry-of-the-ops all\n")
@@ -820,7 +819,7 @@ def test_a_host_that_is_no_name(listings: Collection, tmp_path: Path) -> None:
             require_no_path(served.ask("check/", NEW[0], Host=host), "POST /check")
 
 
-def test_behind_a_proxy(listings: Collection, tmp_path: Path) -> None:
+def test_behind_a_proxy(listings: nd.Collection, tmp_path: Path) -> None:
     """Paths are known with and without the prefix, and the description has it."""
     with serving(listings.url, tmp_path / "log", "--root-path", "/neardup") as served:
         assert served.address.endswith("/neardup/")
@@ -853,7 +852,7 @@ WRONG = {
 
 
 def test_what_is_wrong_is_one_line(
-    listings: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    listings: nd.Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says what to do, before any request is taken; no token is shown."""
     monkeypatch.chdir(tmp_path)

@@ -7,10 +7,11 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.embedded.layout import find_layout
 from neardup_solr.solr import admin
-from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.responses import answer
 
 # The defaults of /select are those of a shop: another parser, and all words are needed.
@@ -75,7 +76,7 @@ SLOW = """<fieldType name="slow" class="solr.TextField"><analyzer>
 def collection(
     *, schema: str = SCHEMA, more: str = "", key: str = KEY,
     factory: str = MANAGED.format("true"), log: str = LOG, select: str = "", name: str = "",
-) -> Iterator[Collection]:  # fmt: skip
+) -> Iterator[nd.Collection]:  # fmt: skip
     """A fresh core of the embedded Solr with that schema and configuration."""
     name = name or f"foreign_{uuid.uuid4().hex[:12]}"
     configset = find_layout().solr_home / "configsets" / name

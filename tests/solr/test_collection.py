@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
+import neardup_solr as nd
 from neardup_solr.errors import DocumentNotFound, SolrAnswerError
 from neardup_solr.solr import collection, export, query, update
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.query import Terms
 from tests.finders import fetch_ranked
 from tests.hostile import HOSTILE
 
 
-def add(solr: Collection, *documents: Mapping[str, object]) -> None:
+def add(solr: nd.Collection, *documents: Mapping[str, object]) -> None:
     """Add documents and make them visible."""
     assert solr.add(documents) == ()
     solr.commit()
 
 
-def test_hostile_ids_are_exact(solr: Collection) -> None:
+def test_hostile_ids_are_exact(solr: nd.Collection) -> None:
     """Each of 39 hostile ids gives back just its own document, alone and in a list."""
     add(solr, *({"id": id, "content": f"text of {id}"} for id in HOSTILE))
     for id in HOSTILE:
@@ -30,7 +30,7 @@ def test_hostile_ids_are_exact(solr: Collection) -> None:
     assert sorted(solr.ids()) == sorted(HOSTILE)
 
 
-def test_hostile_filter_values_are_exact(solr: Collection) -> None:
+def test_hostile_filter_values_are_exact(solr: nd.Collection) -> None:
     """A value that must be equal is looked up as it is."""
     add(solr, *({"id": str(n), "first_word": v, "content_ng": ["t"]}
                 for n, v in enumerate(HOSTILE)))  # fmt: skip
@@ -42,7 +42,7 @@ def test_hostile_filter_values_are_exact(solr: Collection) -> None:
         assert [hit.id for hit in fetch_ranked(solr, request)] == [str(number)]
 
 
-def test_hostile_ids_are_deleted_one_by_one(solr: Collection) -> None:
+def test_hostile_ids_are_deleted_one_by_one(solr: nd.Collection) -> None:
     """Deleting an id takes away that document and no other."""
     add(solr, *({"id": id} for id in HOSTILE))
     for left, id in enumerate(HOSTILE, start=1):
@@ -51,7 +51,7 @@ def test_hostile_ids_are_deleted_one_by_one(solr: Collection) -> None:
         assert solr.count() == len(HOSTILE) - left
 
 
-def test_a_refused_delete_is_an_error(solr: Collection) -> None:
+def test_a_refused_delete_is_an_error(solr: nd.Collection) -> None:
     """Solr answers a delete that it does not understand with status 0: that is no success."""
     add(solr, {"id": "1"})
     with pytest.raises(
@@ -61,7 +61,7 @@ def test_a_refused_delete_is_an_error(solr: Collection) -> None:
     assert solr.count() == 1
 
 
-def test_documents_are_counted_by_id_and_filter(solr: Collection) -> None:
+def test_documents_are_counted_by_id_and_filter(solr: nd.Collection) -> None:
     """Ids that are there, those of them that match, and all that match."""
     add(solr, *({"id": id, "num_words": len(id)} for id in HOSTILE))
     assert solr.count(ids=[*HOSTILE[:9], "nope"]) == 9
@@ -69,14 +69,14 @@ def test_documents_are_counted_by_id_and_filter(solr: Collection) -> None:
     assert solr.count(ids=[]) == 0
 
 
-def test_unknown_id(solr: Collection) -> None:
+def test_unknown_id(solr: nd.Collection) -> None:
     """An id that is not there is a clear error."""
     with pytest.raises(DocumentNotFound, match="no document with the id 'nope'"):
         solr.document("nope", ["id"])
 
 
 @pytest.mark.parametrize("count", [1, 1000, 1001, 3000])
-def test_score_is_the_number_of_shared_terms(solr: Collection, count: int) -> None:
+def test_score_is_the_number_of_shared_terms(solr: nd.Collection, count: int) -> None:
     """Below and beyond 1,024 clauses alike, hits are counted exactly and ordered by it."""
     values = [f"w{number} x y" for number in range(count)]
     add(
@@ -91,7 +91,7 @@ def test_score_is_the_number_of_shared_terms(solr: Collection, count: int) -> No
     assert [(hit.id, hit.shared) for hit in found] == [("all", count), *half]
 
 
-def test_query_of_more_than_two_megabytes(solr: Collection) -> None:
+def test_query_of_more_than_two_megabytes(solr: nd.Collection) -> None:
     """A query that no form could carry works."""
     values = [f"w{number} " + "z" * 100 for number in range(25_000)]
     add(solr, {"id": "1", "content_ng": values[:3]})
@@ -100,14 +100,14 @@ def test_query_of_more_than_two_megabytes(solr: Collection) -> None:
     assert [(hit.id, hit.shared) for hit in fetch_ranked(solr, request)] == [("1", 3)]
 
 
-def test_hits_are_paged(solr: Collection) -> None:
+def test_hits_are_paged(solr: nd.Collection) -> None:
     """Hits beyond one page come in order, none twice, none missing."""
     add(solr, *({"id": f"{n:04}", "content_ng": ["t"]} for n in range(25)))
     request = query.any_of(Terms(field="content_ng", values=["t"]), filters=[], params={})
     assert [hit.id for hit in fetch_ranked(solr, request, page=7)] == [f"{n:04}" for n in range(25)]
 
 
-def test_ids_are_paged(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_are_paged(solr: nd.Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cursor gives all ids of the matching documents."""
     monkeypatch.setattr(collection, "IDS_PAGE", 7)
     add(solr, *({"id": f"{n:04}", "content_ng": ["even" if n % 2 else "odd"]} for n in range(25)))
@@ -116,7 +116,7 @@ def test_ids_are_paged(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_parts_of_an_export_are_the_whole(
-    solr: Collection, monkeypatch: pytest.MonkeyPatch
+    solr: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Parts that are read at the same time give the documents of one export, in its order."""
     ids = [*HOSTILE, *map(str, range(300))]
@@ -135,7 +135,7 @@ def test_parts_of_an_export_are_the_whole(
         assert len(flat) == solr.count(filters)
 
 
-def test_refused_documents_are_named(solr: Collection) -> None:
+def test_refused_documents_are_named(solr: nd.Collection) -> None:
     """A document that Solr refuses is returned with its reason; the others are in."""
     refused = solr.add([{"id": "1"}, {"id": "2", "num_words": "many"}, {"id": "3"}])
     solr.commit()
@@ -144,7 +144,7 @@ def test_refused_documents_are_named(solr: Collection) -> None:
     assert sorted(solr.ids()) == ["1", "3"]
 
 
-def test_any_value_is_set(solr: Collection) -> None:
+def test_any_value_is_set(solr: nd.Collection) -> None:
     """Updates go in Solr's binary format, and hostile ids and values stay as they are."""
     values = {
         "words": [*HOSTILE, *("ä" * length for length in (0, 15, 16, 79, 80, 9_000))],
@@ -161,7 +161,7 @@ def test_any_value_is_set(solr: Collection) -> None:
     assert found == {id: {"id": id, **expected} for id in HOSTILE}
 
 
-def test_ready_made_json_is_sent_as_it_is(solr: Collection) -> None:
+def test_ready_made_json_is_sent_as_it_is(solr: nd.Collection) -> None:
     """Documents that are JSON bytes already and mappings go in one batch, and answer alike."""
     refused = solr.add([b'{"id":"1"}', {"id": "2"}, b'{"id":"3","num_words":"many"}'])
     solr.commit()
@@ -169,13 +169,13 @@ def test_ready_made_json_is_sent_as_it_is(solr: Collection) -> None:
     assert sorted(solr.ids()) == ["1", "2"]
 
 
-def test_values_of_a_field_are_counted(solr: Collection) -> None:
+def test_values_of_a_field_are_counted(solr: nd.Collection) -> None:
     """The settings in use come with the number of their documents."""
     add(solr, *({"id": str(n), "signature_settings": "a" if n else "b"} for n in range(3)))
     assert solr.values("signature_settings") == {"a": 2, "b": 1}
 
 
-def test_an_open_collection_works_after_a_fork(solr: Collection) -> None:
+def test_an_open_collection_works_after_a_fork(solr: nd.Collection) -> None:
     """Each process talks on connections of its own: answers do not get into the wrong hands."""
     solr.add([{"id": str(number), "content": f"text {number}"} for number in range(40)])
     solr.commit()

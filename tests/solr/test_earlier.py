@@ -29,8 +29,8 @@ import pytest
 import requests
 from click.testing import CliRunner, Result
 
+import neardup_solr as nd
 from neardup_solr.cli.main import parser
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.unsigned import UNSPACED
 from neardup_solr.testing import fresh_core
 from neardup_solr.text.normalize import normalize
@@ -60,7 +60,7 @@ def post(url: str, rows: Any) -> None:
     assert answer.status_code == 200, answer.text
 
 
-def stored(solr: Collection, key: str = "id") -> list[Row]:
+def stored(solr: nd.Collection, key: str = "id") -> list[Row]:
     """Every field of every document but Solr's own, as in the files."""
     asked = {"q": "*:*", "defType": "lucene", "fl": "*", "rows": 10_000, "sort": f"{key} asc"}
     answer = requests.post(f"{solr.url}/select", data=asked, timeout=TIMEOUT)
@@ -99,13 +99,13 @@ def words_of_today(words: list[str]) -> list[str]:
     return [word for word in words if word not in gone]
 
 
-def neardup(solr: Collection, *words: str) -> Result:
+def neardup(solr: nd.Collection, *words: str) -> Result:
     """Run a command, ANY_NAME in its words being the collection's name."""
     named = [solr.name if word == ANY_NAME else word for word in words]
     return CliRunner().invoke(parser(), named, env={"NEARDUP_SOLR_URL": solr.base})
 
 
-def done(solr: Collection, *words: str) -> str:
+def done(solr: nd.Collection, *words: str) -> str:
     """As `neardup`, for a command that has to succeed; what it told of itself."""
     result = neardup(solr, *words)
     assert result.exit_code == 0, result.stderr
@@ -113,20 +113,20 @@ def done(solr: Collection, *words: str) -> str:
 
 
 @pytest.fixture
-def ours(solr: Collection) -> Collection:
+def ours(solr: nd.Collection) -> nd.Collection:
     """The earlier collection, in a core of this test."""
     post(f"{solr.url}/update?commit=true", OURS)
     return solr
 
 
 @pytest.fixture
-def theirs(home: Path) -> Iterator[Collection]:
+def theirs(home: Path) -> Iterator[nd.Collection]:
     """The earlier annotated collection, in a core of this test."""
     yield from _theirs()
 
 
 @pytest.fixture(scope="module")
-def both(solr_url: str, home: Path) -> Iterator[dict[str, Collection]]:
+def both(solr_url: str, home: Path) -> Iterator[dict[str, nd.Collection]]:
     """The two collections for tests that only read, by the file of their answers."""
     with fresh_core(solr_url) as core:
         post(f"{core.url}/update?commit=true", OURS)
@@ -134,7 +134,7 @@ def both(solr_url: str, home: Path) -> Iterator[dict[str, Collection]]:
             yield {"answers.jsonl": core, "their_answers.jsonl": shop}
 
 
-def _theirs() -> Iterator[Collection]:
+def _theirs() -> Iterator[nd.Collection]:
     with foreign.collection() as shop:
         for row in rows("their_schema.jsonl"):
             post(f"{shop.url}/schema", row)
@@ -151,7 +151,7 @@ def _theirs() -> Iterator[Collection]:
     ],
 )
 def test_commands_answer_as_the_earlier_ones(
-    both: dict[str, Collection], file: str, earlier: Row
+    both: dict[str, nd.Collection], file: str, earlier: Row
 ) -> None:
     """search, report, duplicates, explain, lint and doctor, by every field and measure."""
     if VERSION < TESTED and earlier["words"][0] in ("doctor", "lint"):
@@ -178,7 +178,7 @@ def test_commands_answer_as_the_earlier_ones(
         assert COMPARED.sub("", said) == COMPARED.sub("", earlier["err"])
 
 
-def test_indexing_again_writes_the_same_fields(ours: Collection, tmp_path: Path) -> None:
+def test_indexing_again_writes_the_same_fields(ours: nd.Collection, tmp_path: Path) -> None:
     """With the settings that are stored, which other ones do not get past."""
     source = tmp_path / "source.jsonl"
     kept = ({**row, "city": row.get("city", [])} for row in OURS)
@@ -200,7 +200,7 @@ def test_indexing_again_writes_the_same_fields(ours: Collection, tmp_path: Path)
             assert row == before | {"signature_settings": settings[1]}
 
 
-def test_annotating_again_writes_the_same_fields(theirs: Collection) -> None:
+def test_annotating_again_writes_the_same_fields(theirs: nd.Collection) -> None:
     """Nothing is stale; computed anew, all of it, every field is as it was."""
     assert "0 annotated + 44 unchanged" in done(theirs, "annotate", "-c", ANY_NAME)
     assert stored(theirs, "sku") == THEIRS
@@ -208,7 +208,7 @@ def test_annotating_again_writes_the_same_fields(theirs: Collection) -> None:
     assert stored(theirs, "sku") == THEIRS
 
 
-def test_marks_are_the_same_and_are_undone(ours: Collection, theirs: Collection) -> None:
+def test_marks_are_the_same_and_are_undone(ours: nd.Collection, theirs: nd.Collection) -> None:
     """Marking again changes nothing; undone and marked once more, the same marks are there."""
     for solr, marked, key in ((ours, OURS, "id"), (theirs, THEIRS, "sku")):
         done(solr, "duplicates", "--by", "bands", "--mark", "-c", ANY_NAME)
@@ -220,7 +220,7 @@ def test_marks_are_the_same_and_are_undone(ours: Collection, theirs: Collection)
         assert stored(solr, key) == marked
 
 
-def test_what_was_added_is_taken_out(theirs: Collection) -> None:
+def test_what_was_added_is_taken_out(theirs: nd.Collection) -> None:
     """The fields out of the documents, then out of the schema: what is left is theirs."""
     done(theirs, "strip", "-c", ANY_NAME)
     bare = [{name: row[name] for name in row if not name.startswith(PREFIX)} for row in THEIRS]

@@ -7,10 +7,9 @@ import zipfile
 
 import pytest
 
-from neardup_solr import annotate, connect, doctor, init, lint, search
+import neardup_solr as nd
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.solr import admin, collection, schema
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.responses import answer
 from tests.solr.foreign import CONFIG, KEY, LOG, MANAGED, SCHEMA
@@ -19,7 +18,7 @@ BOOKS, TOYS = "books", "toys"
 
 
 @pytest.fixture(scope="module")
-def shop(cloud: str) -> Collection:
+def shop(cloud: str) -> nd.Collection:
     """Two collections of someone else's on a SolrCloud, which share a configset."""
     more = '<dynamicField name="*_lost" type="text" indexed="true" stored="false"/>'
     files = {
@@ -43,33 +42,33 @@ def shop(cloud: str) -> Collection:
     return solr
 
 
-def collections(solr: Collection, **params: str) -> None:
+def collections(solr: nd.Collection, **params: str) -> None:
     """One call of the Collections API."""
     answer(solr.session.get(f"{solr.base}/admin/collections", params=params))
 
 
-def dangers(solr: Collection) -> dict[str, str]:
+def dangers(solr: nd.Collection) -> dict[str, str]:
     """The dangers of a collection, by what they are about."""
-    return {one.about: one.rule for one in lint(solr, text=["title"], prefix="nd_").dangers}
+    return {one.about: one.rule for one in nd.lint(solr, text=["title"], prefix="nd_").dangers}
 
 
-def test_a_way_there_and_back(shop: Collection) -> None:
+def test_a_way_there_and_back(shop: nd.Collection) -> None:
     """Fields are added to the shared configset, which is said, and taken out again."""
     before = set(schema.read_schema(shop).fields)
-    done = init(shop, text=["title"], prefix="nd_")
+    done = nd.init(shop, text=["title"], prefix="nd_")
     assert (done.is_done, done.beside) == (True, (TOYS,))
-    toys = connect(f"{shop.base}/{TOYS}")
+    toys = nd.connect(f"{shop.base}/{TOYS}")
     assert toys.names == Names(id="sku", text=("title",), prefix="nd_", has_numeric_bands=True)
     assert toys.add([{"id": "1", "content": "a b c", "signature_settings": "x"}]) == ()
     toys.commit()
     assert toys.texts(["1"]) == {"1": "a b c"}
     toys.delete_ids(["1"])
     toys.commit()
-    assert init(shop, remove=True).is_done
+    assert nd.init(shop, remove=True).is_done
     assert set(schema.read_schema(shop).fields) == before
 
 
-def test_fields_of_all_shards_are_looked_at(shop: Collection) -> None:
+def test_fields_of_all_shards_are_looked_at(shop: nd.Collection) -> None:
     """Whichever shard has the one document with it."""
     numbers = range(30)
     assert shop.add([{"sku": f"{n}", "title": "word"} for n in numbers]) == ()
@@ -79,7 +78,7 @@ def test_fields_of_all_shards_are_looked_at(shop: Collection) -> None:
     assert dangers(shop) == {f"f{number}_lost": "lost-field" for number in numbers[:6]}
 
 
-def test_aliases_and_read_only_collections(shop: Collection) -> None:
+def test_aliases_and_read_only_collections(shop: nd.Collection) -> None:
     """An alias of one collection is that collection; of two it cannot be written."""
     collections(shop, action="CREATEALIAS", name="one", collections=TOYS)
     collections(shop, action="CREATEALIAS", name="both", collections=f"{BOOKS},{TOYS}")
@@ -94,22 +93,22 @@ def test_aliases_and_read_only_collections(shop: Collection) -> None:
     assert dangers(collection.open_collection(shop.base, "other")) == {"readOnly": "read-only"}
     assert admin.exists(collection.open_collection(shop.base, "other"))
     with pytest.raises(SettingsError, match="'one' is read-only; name a different collection"):
-        annotate(
+        nd.annotate(
             shop.with_names(Names(id="sku", text=("title",))),
             into=collection.open_collection(shop.base, "one"),
         )
 
 
-def test_a_search_sees_the_added_fields_at_once(shop: Collection) -> None:
+def test_a_search_sees_the_added_fields_at_once(shop: nd.Collection) -> None:
     """Though nobody has committed since: it says what to do next, and no error of Solr."""
     collections(shop, action="MODIFYCOLLECTION", collection=TOYS, readOnly="false")
     for name in (BOOKS, TOYS):  # which share the schema
         solr = collection.open_collection(shop.base, name)
         assert solr.add([{"sku": "last", "title": "old lamps"}]) == ()
         solr.commit()
-    assert init(shop, text=["title"], prefix="nd_").is_done
+    assert nd.init(shop, text=["title"], prefix="nd_").is_done
     for name in (BOOKS, TOYS):
-        solr = connect(f"{shop.base}/{name}")
+        solr = nd.connect(f"{shop.base}/{name}")
         with pytest.raises(SettingsError, match=rf"neardup annotate -c {name}"):
-            search(solr, id="last")
-        assert doctor(solr).missing > 0
+            nd.search(solr, id="last")
+        assert nd.doctor(solr).missing > 0

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import requests
 
+import neardup_solr as nd
 from neardup_solr.errors import SolrAnswerError
-from neardup_solr.solr.collection import Collection
 from tests.solr import foreign
 
 PROCESSOR = """<updateRequestProcessorChain name="dedupe" default="true">
@@ -32,13 +32,13 @@ def chain(kind: str, *, overwrites: str = "true") -> str:
     return foreign.MANAGED.format("true") + processor
 
 
-def post(solr: Collection, *documents: dict[str, Any]) -> requests.Response:
+def post(solr: nd.Collection, *documents: dict[str, Any]) -> requests.Response:
     """Send documents as any client would, and commit."""
     params = {"commit": "true"}
     return requests.post(f"{solr.url}/update", params=params, json=documents, timeout=60)
 
 
-def signatures(solr: Collection) -> dict[str, str]:
+def signatures(solr: nd.Collection) -> dict[str, str]:
     """The signature that Solr has stored for each document."""
     params: dict[str, str] = {"q": "*:*", "fl": "sku,signature_s", "rows": "100"}
     found = requests.get(f"{solr.url}/select", params=params, timeout=60).json()

@@ -3,9 +3,8 @@
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import By, Kind
+from neardup_solr.arguments import Kind
 from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr.collection import Collection
 
 TEXTS = {
     "1": "the cat sat on the mat and the cat ran off the mat with the cat",
@@ -19,7 +18,9 @@ DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
 
 @pytest.mark.parametrize("kind", ["words", "chars", "stops", "stems"])
 @pytest.mark.parametrize("by", ["shingles", "bands", "signatures"])
-def test_each_kind_finds_its_near_duplicates(solr: Collection, kind: Kind, by: By) -> None:
+def test_each_kind_finds_its_near_duplicates(
+    solr: nd.Collection, kind: Kind, by: nd.types.By
+) -> None:
     """A collection of any kind is searched by the shingles that it was indexed with."""
     nd.index(DOCUMENTS, solr, settings=nd.Settings(kind=kind, shingle_size=2))
     found = nd.search(solr, id="1", by=by, min_similarity=0.0)
@@ -28,7 +29,7 @@ def test_each_kind_finds_its_near_duplicates(solr: Collection, kind: Kind, by: B
     assert [match.id for match in found] == ([] if kind == "stops" else ["5"])  # no stop words
 
 
-def test_text_profiles_are_searched(solr: Collection) -> None:
+def test_text_profiles_are_searched(solr: nd.Collection) -> None:
     """Texts of the same frequent words have one profile, whatever their order and rare words."""
     fields = frozenset({*DEFAULT_FIELDS, "profile_hash"})
     reordered = "the cat with the mat off ran the cat and the mat on sat the cat meowing"
@@ -38,7 +39,7 @@ def test_text_profiles_are_searched(solr: Collection) -> None:
     assert [match.id for match in found] == ["6"]
 
 
-def test_md5_finds_equal_normal_forms(solr: Collection) -> None:
+def test_md5_finds_equal_normal_forms(solr: nd.Collection) -> None:
     """Case and punctuation do not count; a word does."""
     upper = nd.Document(id="6", text=TEXTS["1"].upper() + "!")
     nd.index([*DOCUMENTS, upper], solr)
@@ -46,7 +47,7 @@ def test_md5_finds_equal_normal_forms(solr: Collection) -> None:
     assert [(match.id, match.distance) for match in found] == [("6", 0)]
 
 
-def test_profiles_that_were_not_indexed(solr: Collection) -> None:
+def test_profiles_that_were_not_indexed(solr: nd.Collection) -> None:
     """A collection without profiles says what it can be searched by."""
     nd.index(DOCUMENTS, solr)
     with pytest.raises(nd.SettingsError, match="without profile_hash"):

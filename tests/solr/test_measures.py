@@ -9,11 +9,9 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.arguments import MeasureName
 from neardup_solr.measures import NAMES
 from neardup_solr.records import natural, ordered
 from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs import collection_measure
 
@@ -21,7 +19,7 @@ Rows = dict[tuple[str, str], tuple[int | None, float]]
 
 
 @pytest.fixture(scope="module")
-def listings(solr_url: str) -> Iterator[Collection]:
+def listings(solr_url: str) -> Iterator[nd.Collection]:
     """A core that holds the demo's listings; nothing here changes it."""
     with fresh_core(solr_url) as core:
         nd.index(demo.listings(), core)
@@ -34,7 +32,9 @@ def rows(pairs: tuple[nd.Pair, ...] | tuple[nd.Duplicate, ...]) -> Rows:
 
 
 @pytest.mark.parametrize("measure", NAMES)
-def test_report_by_bands_is_duplicates_by_bands(listings: Collection, measure: MeasureName) -> None:
+def test_report_by_bands_is_duplicates_by_bands(
+    listings: nd.Collection, measure: nd.types.MeasureName
+) -> None:
     """Of the same candidates, the two commands find the same pairs, just as similar."""
     found = nd.report(listings, by="bands", candidates=1_000, measure=measure)
     expected = nd.duplicates(listings, by="bands", measure=measure)
@@ -45,7 +45,9 @@ def test_report_by_bands_is_duplicates_by_bands(listings: Collection, measure: M
 
 
 @pytest.mark.parametrize("measure", NAMES)
-def test_a_search_finds_what_the_report_has(listings: Collection, measure: MeasureName) -> None:
+def test_a_search_finds_what_the_report_has(
+    listings: nd.Collection, measure: nd.types.MeasureName
+) -> None:
     """A document's matches are its pairs of the report, most similar first, with their texts."""
     criteria: dict[str, Any] = {"measure": measure, "min_similarity": 0.1}
     id = "lantern-002"
@@ -62,7 +64,7 @@ def test_a_search_finds_what_the_report_has(listings: Collection, measure: Measu
     assert {match.id: match.content for match in found} == listings.texts([m.id for m in found])
 
 
-def test_measures_differ_in_what_they_find(solr: Collection) -> None:
+def test_measures_differ_in_what_they_find(solr: nd.Collection) -> None:
     """An excerpt, moved passages and abbreviations are near-duplicates by one measure each."""
     text = "the ferry leaves the old north pier at nine in the evening and takes bicycles"
     moved = "in the evening and takes bicycles the ferry leaves the old north pier at nine"
@@ -76,7 +78,7 @@ def test_measures_differ_in_what_they_find(solr: Collection) -> None:
     }
     nd.index([nd.Document(id=id, text=text) for id, text in texts.items()], solr)
 
-    def found(id: str, measure: MeasureName) -> list[str]:
+    def found(id: str, measure: nd.types.MeasureName) -> list[str]:
         return [m.id for m in nd.search(solr, id=id, measure=measure)]
 
     assert found("text", "words") == []
@@ -87,12 +89,12 @@ def test_measures_differ_in_what_they_find(solr: Collection) -> None:
 
 
 def test_words_are_counted_once_in_a_report(
-    listings: Collection, monkeypatch: pytest.MonkeyPatch
+    listings: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How rare words are is asked of the collection once, and only where it counts."""
     asked = []
 
-    def counting(solr: Collection) -> Iterator[str]:
+    def counting(solr: nd.Collection) -> Iterator[str]:
         asked.append(solr)
         yield from original(solr)
 
@@ -104,7 +106,7 @@ def test_words_are_counted_once_in_a_report(
     assert asked == [listings]
 
 
-def test_estimates_need_stored_signatures(solr: Collection) -> None:
+def test_estimates_need_stored_signatures(solr: nd.Collection) -> None:
     """Where signatures were left out, an estimate is refused and the other measures are not."""
     without = nd.Settings(fields=frozenset(DEFAULT_FIELDS) - {"signature"})
     nd.index([nd.Document(id=id, text="one two three four") for id in "ab"], solr, settings=without)
@@ -116,7 +118,7 @@ def test_estimates_need_stored_signatures(solr: Collection) -> None:
     assert len(nd.report(solr, measure="jaccard").pairs) == 1
 
 
-def test_numbers_and_links_are_compared_alike_by_all(solr: Collection) -> None:
+def test_numbers_and_links_are_compared_alike_by_all(solr: nd.Collection) -> None:
     """Reports, searches and the gate find texts of other links, none of another dose."""
     names = ["heron", "otter", "quay", "barn", "ford", "cliff", "moss", "lamp", "boat", "dune"]
     texts = [

@@ -10,7 +10,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SchemaError, SettingsError
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS, OWN, Names
 from tests.solr.foreign import collection
 
@@ -36,7 +35,7 @@ def own_fields(prefix: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def shop(home: Path) -> Iterator[Collection]:
+def shop(home: Path) -> Iterator[nd.Collection]:
     """A collection with other names that holds TEXTS."""
     with collection(more=own_fields("nd_")) as made:
         named = made.with_names(NAMES)
@@ -45,7 +44,7 @@ def shop(home: Path) -> Iterator[Collection]:
         yield named
 
 
-def test_documents_lie_under_the_names_of_the_collection(shop: Collection) -> None:
+def test_documents_lie_under_the_names_of_the_collection(shop: nd.Collection) -> None:
     """The key and the text are the collection's, all else has the prefix."""
     (found,) = shop.with_names(Names(id="sku")).stored(["1"], ["*", "nd_signature"])
     assert found["sku"] == "1"
@@ -54,7 +53,7 @@ def test_documents_lie_under_the_names_of_the_collection(shop: Collection) -> No
     assert not {"content", "signature", "md5_hash"} & found.keys()
 
 
-def test_several_columns_are_not_joined_in_a_field_of_theirs(shop: Collection) -> None:
+def test_several_columns_are_not_joined_in_a_field_of_theirs(shop: nd.Collection) -> None:
     """Their program has one of them in it; the refusal says what to name."""
     records = [{"id": "4", "title": "a shop", "body": "by the harbour"}]
     with pytest.raises(SettingsError) as refused:
@@ -69,7 +68,7 @@ def test_several_columns_are_not_joined_in_a_field_of_theirs(shop: Collection) -
 
 
 @pytest.mark.parametrize("by", ["shingles", "bands", "signatures", "md5"])
-def test_searches_work_by_every_way(shop: Collection, by: str) -> None:
+def test_searches_work_by_every_way(shop: nd.Collection, by: str) -> None:
     """Whatever parser and operator the collection's /select has by default."""
     criteria: dict[str, Any] = {"by": by, "same": ("first_word",), "max_distance": 2}
     found = nd.search(shop, id="1", **criteria)
@@ -78,20 +77,20 @@ def test_searches_work_by_every_way(shop: Collection, by: str) -> None:
     assert [match.content for match in found][:1] == [TEXTS["2"]]
 
 
-def test_reports_and_duplicates_work(shop: Collection) -> None:
+def test_reports_and_duplicates_work(shop: nd.Collection) -> None:
     """The pairs are those of a collection of our own."""
     assert [(pair.id, pair.other_id) for pair in nd.report(shop).pairs] == [("1", "2")]
     assert [(pair.id, pair.other_id) for pair in nd.duplicates(shop).pairs] == [("1", "2")]
 
 
-def test_many_terms_are_found(shop: Collection) -> None:
+def test_many_terms_are_found(shop: nd.Collection) -> None:
     """Beyond 1,024 clauses the names travel as well."""
     long = " ".join(f"w{number}" for number in range(3_000))
     found = nd.search(shop, text=f"{long} {TEXTS['3']}", by="shingles", min_similarity=0.0)
     assert found[0].id == "3"
 
 
-def test_a_missing_field_is_named_as_the_collection_would(shop: Collection) -> None:
+def test_a_missing_field_is_named_as_the_collection_would(shop: nd.Collection) -> None:
     """A text field may be dynamic; our own have to be there."""
     shop.with_names(Names(id="sku", text=("x_txt", "title"), prefix="nd_")).require_fields(
         ["id", "content", "signature"]

@@ -14,7 +14,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SettingsError
-from neardup_solr.solr.collection import Collection
 from tests.command import neardup
 from tests.conftest import Cores
 from tests.solr.foreign import collection
@@ -38,7 +37,7 @@ FIELDS = {"the name": "text", "street (main)": "text", "zip:code": "exact", 'bor
 
 
 @pytest.fixture(scope="module")
-def shop(core_pool: Cores) -> Iterator[Collection]:
+def shop(core_pool: Cores) -> Iterator[nd.Collection]:
     """Three documents with a value in each field."""
     core = core_pool.take()
     nd.index(DOCUMENTS, core, keep=NAMES, settings=nd.Settings())
@@ -47,7 +46,7 @@ def shop(core_pool: Cores) -> Iterator[Collection]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_value_of_any_field_is_read(shop: Collection, name: str) -> None:
+def test_a_value_of_any_field_is_read(shop: nd.Collection, name: str) -> None:
     """Documents with the same value are found by it, and compared by it."""
     assert [match.id for match in nd.search(shop, id="1", same=[name])] == ["2"]
     assert [pair.other_id for pair in nd.report(shop, same=[name]).pairs] == ["2"]
@@ -61,14 +60,14 @@ def test_a_value_of_any_field_is_read(shop: Collection, name: str) -> None:
     assert [cluster.canonical for cluster in kept] == ["3"]
 
 
-def test_no_field_is_lost(shop: Collection) -> None:
+def test_no_field_is_lost(shop: nd.Collection) -> None:
     """Documents that would replace others without them are refused."""
     with pytest.raises(SettingsError) as refused:
         nd.index(DOCUMENTS, shop)
     assert refused.value.reason.endswith(f": {', '.join(sorted(NAMES))}")
 
 
-def test_the_command_takes_such_names(shop: Collection) -> None:
+def test_the_command_takes_such_names(shop: nd.Collection) -> None:
     """A name with a comma in quotes."""
     place = ("--solr", shop.base, "-c", shop.name, "--format", "tsv")
     for name in NAMES:
@@ -79,7 +78,7 @@ def test_the_command_takes_such_names(shop: Collection) -> None:
 
 
 def test_a_gate_decides_by_a_model_of_such_fields(
-    solr: Collection, records: Any, tmp_path: Path
+    solr: nd.Collection, records: Any, tmp_path: Path
 ) -> None:
     """Its fields are looked for, and read, in the collection."""
     answers = write_answers(tmp_path / "answers.jsonl", judge(records))

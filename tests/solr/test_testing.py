@@ -11,7 +11,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr import admin, collection
-from neardup_solr.solr.collection import Collection
 
 LINE = "from neardup_solr.testing import solr\n"
 TESTS = """
@@ -78,6 +77,6 @@ def test_the_address_of_another_solr(solr_url: str, tmp_path: Path) -> None:
     assert not any(admin.exists(core(url)) for url in found)
 
 
-def core(url: str) -> Collection:
+def core(url: str) -> nd.Collection:
     """The core at an address."""
     return collection.open_collection(url, "any")

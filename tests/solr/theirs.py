@@ -15,11 +15,12 @@ from xml.etree import ElementTree
 import pysolr
 import requests
 
+import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.embedded.layout import find_layout
 from neardup_solr.files import solr_config
 from neardup_solr.solr import own_schema, schema
-from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.names import NOTE, OWN, Names
 
 TIMEOUT = 60
@@ -103,7 +104,7 @@ SEARCHES = (
 @contextmanager
 def collection(
     *, processors: str = "", fields: str = "", parameters: str = "{}"
-) -> Iterator[Collection]:
+) -> Iterator[nd.Collection]:
     """An empty core with their schema, our fields added to it; spoken to by its names.
 
     `processors` begin its update chain; `fields` are further lines of its schema; `parameters` is
@@ -130,7 +131,7 @@ def configset(processors: str = "", fields: str = "", parameters: str = "{}") ->
 
 
 @contextmanager
-def sharded(cloud: str, *, processors: str = "") -> Iterator[Collection]:
+def sharded(cloud: str, *, processors: str = "") -> Iterator[nd.Collection]:
     """The same on a SolrCloud, in two shards."""
     packed, name = io.BytesIO(), f"theirs_{uuid.uuid4().hex[:12]}"
     with zipfile.ZipFile(packed, "w") as archive:
@@ -188,12 +189,12 @@ def _document(number: int, draw: random.Random) -> dict[str, Any]:
     return made
 
 
-def add(solr: Collection, made: Sequence[dict[str, Any]]) -> None:
+def add(solr: nd.Collection, made: Sequence[dict[str, Any]]) -> None:
     """Add documents as anybody would."""
     pysolr.Solr(solr.url, timeout=TIMEOUT).add(list(made), commit=True)
 
 
-def everything(solr: Collection) -> dict[str, Any]:
+def everything(solr: nd.Collection) -> dict[str, Any]:
     """Every field of every document but ours and the version, and what all searches find."""
     found: dict[str, Any] = {}
     for one in selected(solr, "*:*", fl="*"):
@@ -203,12 +204,12 @@ def everything(solr: Collection) -> dict[str, Any]:
     return found | {q: [one["key"] for one in select(solr, q, fl="key")] for q in SEARCHES}
 
 
-def select(solr: Collection, query: str, **params: Any) -> list[dict[str, Any]]:
+def select(solr: nd.Collection, query: str, **params: Any) -> list[dict[str, Any]]:
     """All documents that a query finds."""
     return list(selected(solr, query, **params))
 
 
-def selected(solr: Collection, query: str, **params: Any) -> Iterator[dict[str, Any]]:
+def selected(solr: nd.Collection, query: str, **params: Any) -> Iterator[dict[str, Any]]:
     """As `select`, page by page."""
     data = {"q": query, "rows": PAGE, "sort": "key asc", **params}
     before, mark = "", "*"
@@ -221,20 +222,20 @@ def selected(solr: Collection, query: str, **params: Any) -> Iterator[dict[str, 
         before, mark = mark, found["nextCursorMark"]
 
 
-def ours(solr: Collection) -> dict[str, Any]:
+def ours(solr: nd.Collection) -> dict[str, Any]:
     """Our fields of every document that has any."""
     found = select(solr, "*:*", fl="key,nd_*")
     return {one.pop("key"): one for one in found if len(one) > 1}
 
 
-def update(solr: Collection, *made: dict[str, Any], commit: bool = True) -> None:
+def update(solr: nd.Collection, *made: dict[str, Any], commit: bool = True) -> None:
     """Post documents or atomic updates."""
     params = {"commit": str(commit).lower()}
     answer = requests.post(f"{solr.url}/update", params=params, json=list(made), timeout=TIMEOUT)
     assert answer.status_code == 200, answer.text
 
 
-def keep_names(solr: Collection, names: Names) -> None:
+def keep_names(solr: nd.Collection, names: Names) -> None:
     """Keep names in the schema of a collection, as `init` does."""
     found = schema.read_schema(solr)
     if NOTE in found.fields:

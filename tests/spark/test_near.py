@@ -21,7 +21,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 import neardup_solr as nd
 from neardup_solr import spark
-from neardup_solr.arguments import MeasureName
 from neardup_solr.measures import Limits
 from neardup_solr.minhash import encode_documents
 from neardup_solr.records import natural
@@ -251,7 +250,7 @@ def test_copies_are_in_one_cluster(
     session: SparkSession,
     texts: list[tuple[str, int]],
     cap: int,
-    measure: MeasureName,
+    measure: nd.types.MeasureName,
     is_strict: bool,
 ) -> None:
     """All documents of equal normal forms come together, whatever the cap and the measure are."""

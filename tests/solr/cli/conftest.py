@@ -14,7 +14,6 @@ import neardup_solr as nd
 from neardup_solr.demo import CORE
 from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
-from neardup_solr.solr.collection import Collection
 from tests.command import NEARDUP, neardup
 
 
@@ -34,7 +33,7 @@ def compiled() -> None:
 
 
 @pytest.fixture
-def run(solr: Collection) -> Run:
+def run(solr: nd.Collection) -> Run:
     """Run `neardup` on the fresh core of this test, in this process."""
 
     def call(
@@ -46,7 +45,7 @@ def run(solr: Collection) -> Run:
 
 
 @pytest.fixture
-def spawn(solr: Collection) -> Run:
+def spawn(solr: nd.Collection) -> Run:
     """Run `neardup` on the fresh core of this test, as a process of its own."""
 
     def call(
@@ -66,7 +65,7 @@ def spawn(solr: Collection) -> Run:
 
 
 @pytest.fixture
-def demo_core(solr: Collection) -> Iterator[Collection]:
+def demo_core(solr: nd.Collection) -> Iterator[nd.Collection]:
     """An empty core of the name that the demo uses, on the server of this test."""
     core = solr.beside(CORE)
     nd.init(core)

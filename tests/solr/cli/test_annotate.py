@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+import neardup_solr as nd
 from neardup_solr.solr import admin, collection
-from neardup_solr.solr.collection import Collection
 from tests.command import NEARDUP, neardup
 from tests.solr import has_no_finding, theirs
 
 
 @pytest.fixture
-def solr(home: Path) -> Iterator[Collection]:
+def solr(home: Path) -> Iterator[nd.Collection]:
     """Their collection with some documents, its names kept."""
     with theirs.collection() as made:
         theirs.add(made, theirs.documents(200))
@@ -26,13 +26,13 @@ def solr(home: Path) -> Iterator[Collection]:
         yield made
 
 
-def run(solr: Collection, *words: str) -> subprocess.CompletedProcess[str]:
+def run(solr: nd.Collection, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command on the server of this collection."""
     return neardup(*words, env={"NEARDUP_SOLR_URL": solr.base})
 
 
 @has_no_finding
-def test_annotate_search_doctor_strip(solr: Collection) -> None:
+def test_annotate_search_doctor_strip(solr: nd.Collection) -> None:
     """The main path: the counts add up, documents are found, and all is as before in the end."""
     theirs.add(solr, [theirs.documents(2)[1] | {"key": "copy"}])
     before = theirs.everything(solr)
@@ -54,7 +54,7 @@ def test_annotate_search_doctor_strip(solr: Collection) -> None:
 
 
 @has_no_finding
-def test_doctor_tells_what_is_missing_stale_and_damaged(solr: Collection) -> None:
+def test_doctor_tells_what_is_missing_stale_and_damaged(solr: nd.Collection) -> None:
     """Each kind is a finding with its remedy, and the exit code tells."""
     run(solr, "annotate", "-c", solr.name)
     theirs.update(
@@ -77,7 +77,7 @@ def test_doctor_tells_what_is_missing_stale_and_damaged(solr: Collection) -> Non
     assert run(solr, "doctor", "-c", solr.name).returncode == 0
 
 
-def test_into_another_collection(solr: Collection) -> None:
+def test_into_another_collection(solr: nd.Collection) -> None:
     """A collection of ours beside theirs: texts and fields, and theirs as it was."""
     before, other = theirs.everything(solr), f"{solr.name}_beside"
     try:
@@ -95,7 +95,7 @@ def test_into_another_collection(solr: Collection) -> None:
     assert theirs.ours(solr) == {}
 
 
-def test_into_itself_and_other_names_are_refused(solr: Collection) -> None:
+def test_into_itself_and_other_names_are_refused(solr: nd.Collection) -> None:
     """One line each, with what to do; nothing is written."""
     into = run(solr, "annotate", "-c", solr.name, "--into", solr.name)
     assert (into.returncode, into.stdout) == (2, "")
@@ -111,7 +111,7 @@ def test_into_itself_and_other_names_are_refused(solr: Collection) -> None:
     assert theirs.ours(solr) == {}
 
 
-def test_a_killed_run_goes_on(solr: Collection) -> None:
+def test_a_killed_run_goes_on(solr: nd.Collection) -> None:
     """Killed in the middle, twice, then run to its end: as if nothing had happened."""
     before = theirs.everything(solr)
     words = ["annotate", "-c", solr.name, "--batch", "10", "--rate", "40"]

@@ -10,7 +10,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr import admin
-from neardup_solr.solr.collection import Collection
 from tests.command import NEARDUP
 from tests.faults.scripted import Answer, answering
 from tests.solr.cli.conftest import Run
@@ -66,7 +65,7 @@ def test_search_by_text_file_and_stdin(run: Run, listings: Path, tmp_path: Path)
     assert len(set(answers)) == 1
 
 
-def test_index_from_stdin(run: Run, solr: Collection) -> None:
+def test_index_from_stdin(run: Run, solr: nd.Collection) -> None:
     """Lines from a pipe are `id text`."""
     indexed = run("index", "-", input="1 one two\n2 three four\n")
     assert indexed.returncode == 0
@@ -246,7 +245,7 @@ def test_nobody_at_the_address(run: Run, listings: Path) -> None:
     assert len(failed.stderr.splitlines()) == 1
 
 
-def test_init_creates_and_checks(run: Run, solr: Collection) -> None:
+def test_init_creates_and_checks(run: Run, solr: nd.Collection) -> None:
     """A core is created once, and then only checked."""
     name = f"{solr.name}_init"
     base = solr.base
@@ -264,7 +263,7 @@ def test_init_creates_and_checks(run: Run, solr: Collection) -> None:
 
 
 @pytest.mark.usefixtures("demo_core")
-def test_demo_shows_the_main_job(run: Run, solr: Collection) -> None:
+def test_demo_shows_the_main_job(run: Run, solr: nd.Collection) -> None:
     """The demo indexes, reports, evaluates, and says what to try next; twice alike."""
     first, second = run("demo", "--solr", solr.base), run("demo", "--solr", solr.base)
     assert first.returncode == second.returncode == 0
@@ -274,7 +273,7 @@ def test_demo_shows_the_main_job(run: Run, solr: Collection) -> None:
 
 
 def test_index_creates_nothing_for_replicas_that_it_cannot_have(
-    run: Run, solr: Collection, tmp_path: Path
+    run: Run, solr: nd.Collection, tmp_path: Path
 ) -> None:
     """A new collection has one replica: for more the command leaves no core and no job behind."""
     name, job = f"{solr.name}_new", tmp_path / "job"
@@ -293,7 +292,9 @@ def test_index_creates_nothing_for_replicas_that_it_cannot_have(
     assert not job.exists()
 
 
-def test_demo_leaves_a_collection_that_an_address_names_alone(run: Run, solr: Collection) -> None:
+def test_demo_leaves_a_collection_that_an_address_names_alone(
+    run: Run, solr: nd.Collection
+) -> None:
     """Invented listings have no place among the documents of somebody's own collection."""
     refused = run("demo")
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -321,7 +322,7 @@ def test_version(run: Run) -> None:
     assert run("--version").stdout == f"{neardup_solr.__version__}\n"
 
 
-def test_closed_pipe_is_no_traceback(run: Run, solr: Collection, tmp_path: Path) -> None:
+def test_closed_pipe_is_no_traceback(run: Run, solr: nd.Collection, tmp_path: Path) -> None:
     """`neardup report | head -1` ends quietly."""
     source = tmp_path / "same.txt"
     source.write_text("".join(f"{n} the very same text\n" for n in range(150)))

@@ -16,7 +16,6 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.checkpoint import Job, SavedJob, read_checkpoint, read_letters
 from neardup_solr.letters import LETTERS
-from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from tests.command import NEARDUP, neardup
 from tests.solr.cli.conftest import Run
@@ -31,7 +30,7 @@ id,text,city
 
 
 @pytest.fixture
-def job(solr: Collection, run: Run, tmp_path: Path) -> Path:
+def job(solr: nd.Collection, run: Run, tmp_path: Path) -> Path:
     """The folder of a job with two dead letters: one without an id, one with a field too many."""
     source = tmp_path / "ads.csv"
     source.write_text(CSV)
@@ -119,7 +118,7 @@ def test_show_needs_no_solr_for_a_job(job: Path) -> None:
 
 
 def test_retry_indexes_what_was_mended_and_keeps_the_rest(
-    solr: Collection, run: Run, job: Path
+    solr: nd.Collection, run: Run, job: Path
 ) -> None:
     """What is indexed goes from the file, the rest stays with the reason of now."""
     mend(job, line_3={"id": "2", "text": "The Old Mill 3 River Walk", "city": "Berwick"})
@@ -155,7 +154,7 @@ def test_a_reason_that_is_another_one_now_is_kept(run: Run, job: Path) -> None:
     assert (second.reason, second.record) == ("4 fields, but the header has 3", None)
 
 
-def test_a_document_that_solr_refuses_again_stays(solr: Collection, tmp_path: Path) -> None:
+def test_a_document_that_solr_refuses_again_stays(solr: nd.Collection, tmp_path: Path) -> None:
     """Its reason is Solr's, and the record is the whole one."""
     record = {"id": "7", "text": "A blue door", "price_i": "low"}
     source = tmp_path / "a.jsonl"
@@ -175,7 +174,7 @@ def test_a_document_that_solr_refuses_again_stays(solr: Collection, tmp_path: Pa
 
 
 def test_the_jobs_of_a_collection_are_found_by_its_name(
-    solr: Collection, run: Run, tmp_path: Path
+    solr: nd.Collection, run: Run, tmp_path: Path
 ) -> None:
     """Without --job: those in the user's data folder, each with its own file."""
     home = {"NEARDUP_HOME": str(tmp_path / "home")}
@@ -205,7 +204,7 @@ def test_the_jobs_of_a_collection_are_found_by_its_name(
 
 
 def test_a_job_goes_to_its_own_collection_and_no_other(
-    solr: Collection, solr_url: str, run: Run, job: Path
+    solr: nd.Collection, solr_url: str, run: Run, job: Path
 ) -> None:
     """One of another Solr, or another collection that is named, is refused; the letters stay."""
     mend(job, line_3={"id": "2", "text": "a b c"}, line_4={"id": "3", "text": "d e f"})
@@ -223,7 +222,7 @@ def test_a_job_goes_to_its_own_collection_and_no_other(
 
 
 def test_a_job_without_an_address_is_sent_to_where_it_was(
-    solr: Collection, job: Path, tmp_path: Path
+    solr: nd.Collection, job: Path, tmp_path: Path
 ) -> None:
     """The checkpoint tells the Solr and the collection."""
     mend(job, line_3={"id": "2", "text": "a b c"}, line_4={"id": "3", "text": "d e f"})
@@ -253,7 +252,7 @@ def test_a_job_at_work_is_refused(run: Run, job: Path) -> None:
     assert len(nd.dead_letters(job=job)) == 2
 
 
-def test_a_file_that_is_edited_meanwhile_loses_nothing(solr: Collection, job: Path) -> None:
+def test_a_file_that_is_edited_meanwhile_loses_nothing(solr: nd.Collection, job: Path) -> None:
     """What a person saves while its records are indexed is not written over."""
     mend(job, line_3={"id": "2", "text": "a b c"})
     edited = (job / LETTERS).read_text().replace("Blue Door", "Green Door")
@@ -277,7 +276,7 @@ def test_a_folder_without_a_job_is_named(run: Run, tmp_path: Path) -> None:
 
 
 def test_letters_that_were_edited_wrongly_are_refused_before_anything_is_indexed(
-    solr: Collection, run: Run, job: Path
+    solr: nd.Collection, run: Run, job: Path
 ) -> None:
     """The line is named, and nothing is removed."""
     mend(job, line_3={"id": "2", "text": "a b c"})
@@ -295,7 +294,7 @@ def test_letters_that_were_edited_wrongly_are_refused_before_anything_is_indexed
     "failpoint", ["before-send", "after-send", "before-commit", "after-commit"]
 )
 def test_a_killed_retry_loses_nothing(
-    solr: Collection, run: Run, spawn: Run, job: Path, failpoint: str
+    solr: nd.Collection, run: Run, spawn: Run, job: Path, failpoint: str
 ) -> None:
     """The file is what it was until all is found by a search; the next retry ends it."""
     mend(job, line_3={"id": "2", "text": "a b c"}, line_4={"id": "3", "text": "d e f"})
@@ -307,7 +306,7 @@ def test_a_killed_retry_loses_nothing(
     assert (said.returncode, solr.count(), job.exists()) == (0, 4, False)
 
 
-def test_a_retry_killed_at_any_moment_loses_nothing(solr: Collection, tmp_path: Path) -> None:
+def test_a_retry_killed_at_any_moment_loses_nothing(solr: nd.Collection, tmp_path: Path) -> None:
     """Each of 300 records is in Solr or in the file, wherever SIGKILL strikes."""
     source, folder = tmp_path / "a.jsonl", tmp_path / "job"
     lines = [json.dumps({"text": f"word {one} and another"}) for one in range(300)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from neardup_solr.solr.collection import Collection
+import neardup_solr as nd
 from tests.command import NEARDUP
 from tests.solr.cli.conftest import Run
 
@@ -94,7 +94,9 @@ def test_new_against_old(run: Run, tmp_path: Path) -> None:
     ]
 
 
-def test_a_mistyped_other_side_is_told_as_one(run: Run, solr: Collection, tmp_path: Path) -> None:
+def test_a_mistyped_other_side_is_told_as_one(
+    run: Run, solr: nd.Collection, tmp_path: Path
+) -> None:
     """It may be meant as a folder, as SOURCE may; nothing is read for it."""
     source = tmp_path / "a.txt"
     source.write_text(LINES)

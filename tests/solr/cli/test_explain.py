@@ -9,8 +9,8 @@ from pathlib import Path
 import orjson
 import pytest
 
+import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.solr.collection import Collection
 from tests import ROOT
 from tests.solr.cli.conftest import Run
 from tests.unit.verbs.test_explain import MANY, lucky_draws, missed_by_bad_luck
@@ -138,7 +138,7 @@ def test_mistakes_are_one_line(run: Run, source: Path) -> None:
     assert run("explain", "old", "evil", "--bands", "3").returncode == 2
 
 
-def test_the_page_shows_what_is_printed(run: Run, solr: Collection) -> None:
+def test_the_page_shows_what_is_printed(run: Run, solr: nd.Collection) -> None:
     """The example of docs/explain.md is what the command prints of the demo corpus."""
     page = (ROOT / "docs" / "explain.md").read_text()
     shown = page.partition("```console\n$ neardup explain ")[2].partition("```")[0]

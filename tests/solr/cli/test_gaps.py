@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neardup_solr.solr.collection import Collection
+import neardup_solr as nd
 from tests.solr.cli.conftest import Run
 
 
 def test_documents_without_fields_and_without_words(
-    run: Run, solr: Collection, tmp_path: Path
+    run: Run, solr: nd.Collection, tmp_path: Path
 ) -> None:
     """A search of a whole collection says nothing of it; else what is missing, and what to do."""
     source = tmp_path / "some.tsv"

@@ -8,7 +8,6 @@ import orjson
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from tests.command import NEARDUP
 from tests.solr import foreign
 from tests.solr.cli.conftest import Run
@@ -169,7 +168,7 @@ def test_a_record_that_cannot_be_read(run: Run, new: Path) -> None:
     assert "1 failed" in made.stderr
 
 
-def test_a_decision_comes_with_its_line(new: Path, solr: Collection) -> None:
+def test_a_decision_comes_with_its_line(new: Path, solr: nd.Collection) -> None:
     """By --batch 1 each is printed before the next document is sent, and before the input ends."""
     words = ["gate", "-", "--batch", "1", "--text-field", "body", "--format", "jsonl", *POLICY]
     with subprocess.Popen(

@@ -11,7 +11,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import errors
-from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.connect import ADDRESS
 from tests import command
 from tests.solr import foreign
@@ -36,7 +35,7 @@ def proposed(said: str, command: str) -> list[str]:
 
 
 @pytest.fixture
-def shop(home: object) -> Iterator[Collection]:
+def shop(home: object) -> Iterator[nd.Collection]:
     """Books of somebody else, one of whose fields has a name of ours."""
     clash = '<field name="signature" type="string" indexed="true" stored="true"/>'
     with foreign.collection(more=clash) as solr:
@@ -48,7 +47,7 @@ def shop(home: object) -> Iterator[Collection]:
         yield solr
 
 
-def test_a_chain_of_hints_leads_from_lint_to_a_filter(shop: Collection) -> None:
+def test_a_chain_of_hints_leads_from_lint_to_a_filter(shop: nd.Collection) -> None:
     """Each command is the one that the message before proposes, as it stands there."""
     asked = ("-c", shop.name, "--solr", shop.base)
     texts = ("--text-field", "title", "--text-field", "body")
@@ -120,7 +119,7 @@ def test_what_others_index_is_annotated_again(home: object) -> None:
         assert "neardup index" not in said
 
 
-def test_a_name_that_is_misspelt(solr: Collection) -> None:
+def test_a_name_that_is_misspelt(solr: nd.Collection) -> None:
     """The one that is meant is named; only what indexes would create another one."""
     server, typo = ("--solr", solr.base), solr.name[:-1]
     meant = f"there is no core or collection {typo!r}; did you mean {solr.name!r}?"
@@ -143,7 +142,7 @@ def test_a_name_taken_for_a_file_keeps_its_address() -> None:
     assert "secret" not in said
 
 
-def test_the_place_of_a_collection(shop: Collection) -> None:
+def test_the_place_of_a_collection(shop: nd.Collection) -> None:
     """Of the embedded Solr no address is needed, and a password is never part of one."""
     assert shop.place == f"-c {shop.name} --solr {shop.base}"
     assert shop.beside("other").place == f"-c other --solr {shop.base}"
@@ -151,7 +150,7 @@ def test_the_place_of_a_collection(shop: Collection) -> None:
     assert errors.place("ads", "http://anna:secret@host/solr") == "-c ads --solr http://host/solr"
 
 
-def test_the_bands_of_tune_are_for_the_same_collection(solr: Collection) -> None:
+def test_the_bands_of_tune_are_for_the_same_collection(solr: nd.Collection) -> None:
     """As it was named; the password of the address is not repeated."""
     nd.index([(str(at), f"{TEXT} {at}") for at in range(9)], solr)
     address = solr.base.replace("://", "://anna:secret@")
@@ -160,7 +159,7 @@ def test_the_bands_of_tune_are_for_the_same_collection(solr: Collection) -> None
     assert "secret" not in said
 
 
-def test_words_that_no_query_finds(solr: Collection) -> None:
+def test_words_that_no_query_finds(solr: nd.Collection) -> None:
     """What searches for words instead is asked of the same collection."""
     asked = ("-c", solr.name, "--solr", solr.base)
     said = neardup("delete", *asked, "--query", "content:boat", "--dry-run")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from neardup_solr.solr.collection import Collection
+import neardup_solr as nd
 from neardup_solr.solr.names import OWN, PLAIN
 from tests.solr.cli.conftest import Run
 from tests.solr.foreign import MANAGED, SCHEMA, collection
@@ -17,14 +17,14 @@ Ran = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
-def shop(home: object) -> Iterator[Collection]:
+def shop(home: object) -> Iterator[nd.Collection]:
     """A collection of someone else's."""
     with collection() as made:
         yield made
 
 
 @pytest.fixture
-def on_shop(run: Run, shop: Collection) -> Callable[..., Ran]:
+def on_shop(run: Run, shop: nd.Collection) -> Callable[..., Ran]:
     """Run `neardup` on it: the command, then what names the collection, then the rest."""
 
     def call(command: str, *words: str) -> Ran:
@@ -33,7 +33,7 @@ def on_shop(run: Run, shop: Collection) -> Callable[..., Ran]:
     return call
 
 
-def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Collection) -> None:
+def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: nd.Collection) -> None:
     """A dry run says what, init does it, once more it has nothing to do, --remove undoes it."""
     options = ("--prefix", "nd_", "--text-field", "title", "--text-field", "body")
     dry = on_shop("init", *options, "--dry-run")
@@ -87,7 +87,7 @@ def test_init_prints_what_to_paste(run: Run, home: object) -> None:
     assert "paste the lines above into it, before </schema>, and reload" in done.stderr
 
 
-def test_init_of_a_collection_that_is_not_there(run: Run, solr: Collection) -> None:
+def test_init_of_a_collection_that_is_not_there(run: Run, solr: nd.Collection) -> None:
     """Options for one that is there are not dropped."""
     done = run("init", "-c", "nowhere", "--prefix", "nd_", "--solr", solr.base)
     assert done.returncode == 3
@@ -97,7 +97,7 @@ def test_init_of_a_collection_that_is_not_there(run: Run, solr: Collection) -> N
     )
 
 
-def test_lint_tells_by_its_exit_code(on_shop: Callable[..., Ran], shop: Collection) -> None:
+def test_lint_tells_by_its_exit_code(on_shop: Callable[..., Ran], shop: nd.Collection) -> None:
     """0 where nothing is lost, 3 where something would be; rows can be read by machine."""
     fine = on_shop("lint", "--prefix", "nd_", "--text-field", "title")
     assert fine.returncode == 0

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from tests.solr.cli.conftest import Run
 
 ROWS = """id,text,tenant
@@ -20,7 +19,7 @@ ROWS = """id,text,tenant
 """
 
 
-def test_marking_prints_a_summary(run: Run, solr: Collection, tmp_path: Path) -> None:
+def test_marking_prints_a_summary(run: Run, solr: nd.Collection, tmp_path: Path) -> None:
     """No pairs unless they are asked for; the queries it ends with hide what was marked."""
     source = tmp_path / "a.csv"
     source.write_text(ROWS)
@@ -58,7 +57,9 @@ def test_a_filter_limits_marking_and_undoing(run: Run, tmp_path: Path) -> None:
     assert refused.stderr.endswith("--fq needs a collection; omit it\n")
 
 
-def test_a_filter_that_tears_clusters_is_told(run: Run, solr: Collection, tmp_path: Path) -> None:
+def test_a_filter_that_tears_clusters_is_told(
+    run: Run, solr: nd.Collection, tmp_path: Path
+) -> None:
     """Clusters of which only a part is marked anew are counted, with what marks all of them."""
     source = tmp_path / "a.csv"
     source.write_text(ROWS)
@@ -76,7 +77,7 @@ def test_a_filter_that_tears_clusters_is_told(run: Run, solr: Collection, tmp_pa
     assert "torn" not in run("duplicates", "--undo").stderr
 
 
-def test_templates_are_marked_only_with_yes(run: Run, solr: Collection, tmp_path: Path) -> None:
+def test_templates_are_marked_only_with_yes(run: Run, solr: nd.Collection, tmp_path: Path) -> None:
     """Alerts that differ in host and percentage are no copies: nothing is marked unasked."""
     source = tmp_path / "alerts.csv"
     rows = [f"{n},disk usage on web-{n} is {70 + n} percent of the volume var" for n in range(20)]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.solr.collection import Collection
+import neardup_solr as nd
 from tests.command import NEARDUP
 from tests.faults.proxy import proxied
 from tests.solr.cli.conftest import Run
@@ -44,7 +44,7 @@ def read_until(terminal: int, awaited: str) -> str:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_index_says_what_holds(solr: Collection, number: signal.Signals) -> None:
+def test_an_interrupted_index_says_what_holds(solr: nd.Collection, number: signal.Signals) -> None:
     """Ctrl-C and a polite kill end it: progress cleared, cursor back, one thing to know."""
     env = os.environ | {"NEARDUP_SOLR_URL": solr.url, "TERM": "xterm", "COLUMNS": "80"}
     with terminal() as (person, command):
@@ -65,7 +65,7 @@ def test_an_interrupted_index_says_what_holds(solr: Collection, number: signal.S
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1.0])  # it writes a decision, or waits for a document
-def test_an_interrupt_does_not_wait_for_a_commit(solr: Collection, seconds: float) -> None:
+def test_an_interrupt_does_not_wait_for_a_commit(solr: nd.Collection, seconds: float) -> None:
     """One Ctrl-C is enough where a gate has sent documents, and Solr hangs as it commits them."""
     decided, commits, over = threading.Event(), threading.Event(), threading.Event()
 
@@ -100,7 +100,7 @@ def test_an_interrupt_does_not_wait_for_a_commit(solr: Collection, seconds: floa
     assert said.splitlines()[-1] == "neardup: interrupted"
 
 
-def test_a_person_is_told_that_typing_is_awaited(solr: Collection) -> None:
+def test_a_person_is_told_that_typing_is_awaited(solr: nd.Collection) -> None:
     """`neardup index -` at a terminal does not wait in silence."""
     with terminal() as (person, command):
         running = subprocess.Popen(
@@ -123,7 +123,7 @@ def test_a_person_is_told_that_typing_is_awaited(solr: Collection) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full to write to")
 @pytest.mark.parametrize("words", [["--version"], ["report"], ["solr", "--help"]])
 def test_a_full_disk_under_the_output_is_one_line(
-    run: Run, solr: Collection, listings: Path, words: list[str]
+    run: Run, solr: nd.Collection, listings: Path, words: list[str]
 ) -> None:
     """Output that cannot be written is a failure, and no traceback."""
     run("index", str(listings))
@@ -144,7 +144,7 @@ def test_a_full_disk_under_the_output_is_one_line(
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_as_good_as_none(
-    run: Run, solr: Collection, listings: Path, closed: str
+    run: Run, solr: nd.Collection, listings: Path, closed: str
 ) -> None:
     """A report for nobody is made as any other."""
     run("index", str(listings))
@@ -160,7 +160,7 @@ def test_closed_streams_are_as_good_as_none(
 
 @pytest.mark.usefixtures("demo_core")
 def test_what_the_output_cannot_encode_is_escaped(
-    spawn: Run, solr: Collection, tmp_path: Path
+    spawn: Run, solr: nd.Collection, tmp_path: Path
 ) -> None:
     """A terminal without Unicode gets escapes and no traceback."""
     known = tmp_path / "known.tsv"

@@ -11,14 +11,11 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr import annotate, strip
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import Failures
-from neardup_solr.records import Document
-from neardup_solr.settings import DEFAULT_FIELDS, Settings
+from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr import update
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate.rate_limit import RateLimit
@@ -30,22 +27,22 @@ SMALL: dict[str, Any] = {"batch": 20, "threads": 1}
 
 
 @pytest.fixture
-def solr(home: Path) -> Iterator[Collection]:
+def solr(home: Path) -> Iterator[nd.Collection]:
     """Their collection, empty."""
     with theirs.collection() as made:
         yield made
 
 
 @pytest.fixture
-def filled(solr: Collection) -> Collection:
+def filled(solr: nd.Collection) -> nd.Collection:
     """Their collection with some documents."""
     theirs.add(solr, theirs.documents(120))
     return solr
 
 
-def expected(text: str, settings: Settings) -> dict[str, Any]:
+def expected(text: str, settings: nd.Settings) -> dict[str, Any]:
     """Our fields for a text, from the slow path, as the collection gives them back."""
-    made = make_entry(Document(id="any", text=text), settings)
+    made = make_entry(nd.Document(id="any", text=text), settings)
     terms = {"content_ng": "shingles", "content_sg": "signatures", "content_bands": "bands"}
     values: dict[str, Any] = {"signature_settings": settings.fingerprint}
     for name in settings.fields - {"content"}:
@@ -54,7 +51,7 @@ def expected(text: str, settings: Settings) -> dict[str, Any]:
     return {f"nd_{name}": value for name, value in values.items() if value != []}
 
 
-def texts(solr: Collection) -> dict[str, str]:
+def texts(solr: nd.Collection) -> dict[str, str]:
     """The text of each document that has one, as annotate joins it."""
     found = theirs.select(solr, "title:* -_nest_path_:*", fl="key,title,body")
     return {one["key"]: "\n".join([one["title"], *one.get("body", [])]) for one in found}
@@ -66,17 +63,17 @@ def meanwhile(act: Callable[[], None]) -> dict[str, Any]:
     return {"on_progress": lambda told: acts.pop()() if acts else None}
 
 
-def test_every_field_and_search_is_as_before(solr: Collection) -> None:
+def test_every_field_and_search_is_as_before(solr: nd.Collection) -> None:
     """Stored, docValues-only, copied, dynamic and nested ones, defaults, and all searches."""
     theirs.add(solr, theirs.documents(COUNT))
     before = theirs.everything(solr)
     assert all(before[query] for query in theirs.SEARCHES)
-    done = annotate(solr)
+    done = nd.annotate(solr)
     assert theirs.everything(solr) == before
     count = len(texts(solr))
     assert (done.read, done.annotated, done.without_text) == (COUNT, count, COUNT - count)
     assert (done.unchanged, done.gone, done.failed, done.redone) == (0, 0, 0, 0)
-    assert strip(solr).stripped == count
+    assert nd.strip(solr).stripped == count
     assert theirs.everything(solr) == before
     assert theirs.ours(solr) == {}
 
@@ -87,23 +84,23 @@ def test_a_field_of_every_name_makes_no_update_a_child(home: Path) -> None:
     with theirs.collection(fields=ignored) as solr:
         theirs.add(solr, theirs.documents(60))  # those with children are updated atomically
         before = theirs.everything(solr)
-        assert annotate(solr).annotated == len(texts(solr)) > 40
+        assert nd.annotate(solr).annotated == len(texts(solr)) > 40
         assert theirs.everything(solr) == before
-        assert strip(solr).stripped == len(texts(solr))
+        assert nd.strip(solr).stripped == len(texts(solr))
         assert theirs.everything(solr) == before
 
 
-def test_what_is_written_is_what_indexing_would_write(filled: Collection) -> None:
+def test_what_is_written_is_what_indexing_would_write(filled: nd.Collection) -> None:
     """Every field equals the slow path's, over all text fields of a document."""
-    settings = Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))
-    annotate(filled, settings=settings)
+    settings = nd.Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))
+    nd.annotate(filled, settings=settings)
     wanted = {key: expected(text, settings) for key, text in texts(filled).items()}
     assert theirs.ours(filled) == wanted
 
 
-def test_running_it_again_writes_only_what_is_missing_or_stale(filled: Collection) -> None:
+def test_running_it_again_writes_only_what_is_missing_or_stale(filled: nd.Collection) -> None:
     """Documents that are new, whose text has changed or gone; no other gets a new version."""
-    annotate(filled)
+    nd.annotate(filled)
     theirs.update(
         filled,
         {"key": "new", "title": "a new one"},
@@ -112,31 +109,31 @@ def test_running_it_again_writes_only_what_is_missing_or_stale(filled: Collectio
         {"key": "k3", "state": {"set": "old"}},
     )
     versions = {one["key"]: one["_version_"] for one in theirs.select(filled, "*:*")}
-    done = annotate(filled)
+    done = nd.annotate(filled)
     now = {one["key"]: one["_version_"] for one in theirs.select(filled, "*:*")}
     assert {key for key in now if now[key] != versions[key]} == {"new", "k1", "k2"}
     assert done.annotated == 3
     ours = theirs.ours(filled)
     assert ours["k1"] == expected(texts(filled)["k1"], done.settings)
     assert "k2" not in ours
-    assert annotate(filled, which="missing").annotated == 0
+    assert nd.annotate(filled, which="missing").annotated == 0
 
 
-def test_missing_passes_over_stale_ones_and_all_writes_every_one(filled: Collection) -> None:
+def test_missing_passes_over_stale_ones_and_all_writes_every_one(filled: nd.Collection) -> None:
     """The choice of documents is that of `which`."""
-    annotate(filled, query=["count:3"])
+    nd.annotate(filled, query=["count:3"])
     theirs.update(filled, {"key": "k3", "title": {"set": "another title"}})
     stale = theirs.ours(filled)["k3"]
     count = len(texts(filled))
-    assert annotate(filled, which="missing").annotated == count - len(
+    assert nd.annotate(filled, which="missing").annotated == count - len(
         theirs.select(filled, "count:3 -_nest_path_:*")
     )
     assert theirs.ours(filled)["k3"] == stale
-    assert annotate(filled, which="all").annotated == count
+    assert nd.annotate(filled, which="all").annotated == count
     assert theirs.ours(filled)["k3"] != stale
 
 
-def test_an_interrupted_run_goes_on_and_ends_the_same(filled: Collection) -> None:
+def test_an_interrupted_run_goes_on_and_ends_the_same(filled: nd.Collection) -> None:
     """Cut off in the middle and run again, with nothing lost and nothing written twice."""
     before = theirs.everything(filled)
 
@@ -145,8 +142,8 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(filled: Collection) -> Non
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        annotate(filled, **SMALL, on_progress=interrupt)
-    done = annotate(filled)
+        nd.annotate(filled, **SMALL, on_progress=interrupt)
+    done = nd.annotate(filled)
     assert done.unchanged > 0
     assert theirs.everything(filled) == before
     wanted = {key: expected(text, done.settings) for key, text in texts(filled).items()}
@@ -154,7 +151,7 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(filled: Collection) -> Non
 
 
 def test_a_change_between_reading_and_writing_is_kept_and_the_document_redone(
-    filled: Collection,
+    filled: nd.Collection,
 ) -> None:
     """A text changed, a document deleted: the update is dropped, the text that is there counts."""
 
@@ -163,7 +160,7 @@ def test_a_change_between_reading_and_writing_is_kept_and_the_document_redone(
         url, body = f"{filled.url}/update", {"delete": ["k2"]}
         assert requests.post(url, json=body, timeout=30).status_code == 200
 
-    done = annotate(filled, **meanwhile(change))
+    done = nd.annotate(filled, **meanwhile(change))
     assert (done.redone, done.gone, done.failed) == (1, 1, 0)
     found = {one["key"]: one for one in theirs.select(filled, "*:*", fl="*")}
     assert found["k1"]["title"] == "changed meanwhile"
@@ -171,7 +168,7 @@ def test_a_change_between_reading_and_writing_is_kept_and_the_document_redone(
     assert theirs.ours(filled)["k1"] == expected(texts(filled)["k1"], done.settings)
 
 
-def test_all_changes_of_a_writer_at_the_same_time_survive(filled: Collection) -> None:
+def test_all_changes_of_a_writer_at_the_same_time_survive(filled: nd.Collection) -> None:
     """Counters that somebody else increments while documents are annotated miss no increment."""
     begun = {one["key"]: one["count"] for one in theirs.select(filled, "count:* -_nest_path_:*")}
     keys, done = [*begun] * 5, threading.Event()
@@ -187,38 +184,38 @@ def test_all_changes_of_a_writer_at_the_same_time_survive(filled: Collection) ->
     writer = threading.Thread(target=write)
     writer.start()
     while not done.is_set():
-        annotate(filled, **SMALL, which="all")
+        nd.annotate(filled, **SMALL, which="all")
     writer.join()
-    annotate(filled)
+    nd.annotate(filled)
     now = {one["key"]: one["count"] for one in theirs.select(filled, "count:* -_nest_path_:*")}
     assert now == {key: count + 5 for key, count in begun.items()}
     assert set(theirs.ours(filled)) == set(texts(filled))
 
 
-def test_the_rate_is_kept_and_strip_takes_only_what_a_query_matches(filled: Collection) -> None:
+def test_the_rate_is_kept_and_strip_takes_only_what_a_query_matches(filled: nd.Collection) -> None:
     """No more documents a second are written than asked for; all others keep their fields."""
-    assert annotate(filled, rate=120, batch=20).seconds >= 0.6
+    assert nd.annotate(filled, rate=120, batch=20).seconds >= 0.6
     before = theirs.ours(filled)
     chosen = {one["key"] for one in theirs.select(filled, "count:3", fl="key")} & before.keys()
-    assert strip(filled, query=["count:3"]).stripped == len(chosen) > 0
+    assert nd.strip(filled, query=["count:3"]).stripped == len(chosen) > 0
     assert theirs.ours(filled) == {key: before[key] for key in before.keys() - chosen}
 
 
-def test_other_settings_are_refused_and_given_by_reband_or_strip(filled: Collection) -> None:
+def test_other_settings_are_refused_and_given_by_reband_or_strip(filled: nd.Collection) -> None:
     """A collection never mixes settings; the line says how it gets others, and so it does."""
-    annotate(filled)
+    nd.annotate(filled)
     with pytest.raises(SettingsError, match="was requested"):
-        annotate(filled, settings={"hashes": 64, "bands": 20})
+        nd.annotate(filled, settings={"hashes": 64, "bands": 20})
     with pytest.raises(SettingsError, match="was requested") as refused:
-        annotate(filled, settings={"bands": 20, "rows": 5})
+        nd.annotate(filled, settings={"bands": 20, "rows": 5})
     others = f"to change others: neardup strip {filled.place}, then annotate again"
     assert refused.value.next_step == (
         f"omit these settings; to change bands: neardup reband; {others}"
     )
     assert nd.reband(filled, bands=20, rows=5)
-    assert annotate(filled, settings={"bands": 20, "rows": 5}).annotated == 0
-    strip(filled)
-    assert annotate(filled, settings={"kind": "chars"}).annotated
+    assert nd.annotate(filled, settings={"bands": 20, "rows": 5}).annotated == 0
+    nd.strip(filled)
+    assert nd.annotate(filled, settings={"kind": "chars"}).annotated
 
 
 LOSSY = {
@@ -237,23 +234,23 @@ def test_a_field_that_would_be_lost_is_named_and_nothing_is_written(
     with theirs.collection(fields=field) as solr:
         theirs.add(solr, [{"key": "1", "title": "one", **values}])
         (name,) = values
-        for verb in (annotate, strip):
+        for verb in (nd.annotate, nd.strip):
             with pytest.raises(SettingsError, match=rf"{name}.*--into OTHER"):
                 verb(solr)
         assert theirs.select(solr, f"{name}:*", fl="key") == [{"key": "1"}]
         assert theirs.ours(solr) == {}
 
 
-def test_documents_that_an_update_would_harm_are_refused(filled: Collection) -> None:
+def test_documents_that_an_update_would_harm_are_refused(filled: nd.Collection) -> None:
     """It would delete children without a path; of a field that is copied to, keep only copies."""
     theirs.update(filled, {"key": "p", "title": "t", "_childDocuments_": [{"key": "c"}]})
     with pytest.raises(SettingsError, match=r"_root_: .*--into OTHER"):
-        annotate(filled)
+        nd.annotate(filled)
     url, body = f"{filled.url}/update", {"delete": {"query": "_root_:p"}}
     assert requests.post(url, json=body, timeout=30).status_code == 200
     theirs.update(filled, {"key": "k0a", "title": "copied", "shown": ["written"]})
     with pytest.raises(SettingsError, match="shown: the document 'k0a'"):
-        annotate(filled)
+        nd.annotate(filled)
     assert theirs.ours(filled) == {}
 
 
@@ -263,23 +260,23 @@ def test_a_chain_that_stamps_updates_is_refused(home: Path) -> None:
         theirs.add(solr, theirs.documents(5))
         before = theirs.everything(solr)
         with pytest.raises(SettingsError, match=r"Timestamp.*--into OTHER"):
-            annotate(solr)
+            nd.annotate(solr)
         assert theirs.everything(solr) == before
 
 
 def test_a_default_that_came_after_the_documents_is_noticed_before_any_is_written(
-    filled: Collection,
+    filled: nd.Collection,
 ) -> None:
     """An update would give it to documents that have been without it."""
     field = {"name": "late", "type": "string", "stored": True, "default": "x"}
     answer = requests.post(f"{filled.url}/schema", json={"add-field": field}, timeout=30)
     assert answer.status_code == 200, answer.text
     with pytest.raises(SettingsError, match=r"^late: .*'k0'.*default"):
-        annotate(filled)
+        nd.annotate(filled)
     assert theirs.ours(filled) == {}
 
 
-def test_documents_that_solr_refuses_stop_the_run(filled: Collection) -> None:
+def test_documents_that_solr_refuses_stop_the_run(filled: nd.Collection) -> None:
     """A schema changed midway: a clear error, and no document loses anything."""
     before = theirs.everything(filled)
 
@@ -289,11 +286,13 @@ def test_documents_that_solr_refuses_stop_the_run(filled: Collection) -> None:
         assert answer.status_code == 200, answer.text
 
     with pytest.raises(SolrAnswerError, match=r"every document.*nd_num_words.*neardup lint"):
-        annotate(filled, **meanwhile(change))
+        nd.annotate(filled, **meanwhile(change))
     assert theirs.everything(filled) == before
 
 
-def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Collection) -> None:
+def test_a_processor_that_changes_more_is_found_by_the_first_document(
+    filled: nd.Collection,
+) -> None:
     """What no lint can see: the first document is compared whole, put back, and the run ends."""
     before = theirs.everything(filled)
 
@@ -311,7 +310,7 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Co
 
 
 def test_a_refused_document_is_named_and_the_others_of_its_batch_are_written(
-    filled: Collection,
+    filled: nd.Collection,
 ) -> None:
     """A chain without tolerance cuts a batch off at a bad document: the rest is sent again."""
     found = theirs.select(filled, "-_nest_path_:*", fl="key,_version_")[:20]

@@ -11,7 +11,6 @@ import neardup_solr as nd
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs.annotate.whole import make_writer
 from neardup_solr.verbs.field_names import own_fields
@@ -23,7 +22,7 @@ BLANK = '<processor class="solr.RemoveBlankFieldUpdateProcessorFactory"/>'
 
 
 @pytest.fixture
-def solr(cloud: str) -> Iterator[Collection]:
+def solr(cloud: str) -> Iterator[nd.Collection]:
     """Two shards with documents that have a text and a kept column, and no field of ours."""
     made = collection.open_collection(cloud, "sharded")
     admin.create(made, configset=solr_config() / "conf", shards=2)
@@ -35,13 +34,13 @@ def solr(cloud: str) -> Iterator[Collection]:
     admin.drop(made)
 
 
-def kept(solr: Collection) -> dict[str, tuple[str, int]]:
+def kept(solr: nd.Collection) -> dict[str, tuple[str, int]]:
     """What somebody else wrote."""
     found = solr.stored(list(solr.ids()), ["content", "n_i"])
     return {one["id"]: (one["content"], one["n_i"]) for one in found}
 
 
-def test_two_shards_are_annotated_and_stripped(solr: Collection) -> None:
+def test_two_shards_are_annotated_and_stripped(solr: nd.Collection) -> None:
     """All documents, whichever node they are on; one changed meanwhile is redone."""
 
     def change(told: nd.types.Progress) -> None:
@@ -93,7 +92,7 @@ def test_documents_of_two_shards_are_written_whole(cloud: str, processors: str) 
 
 
 def test_an_alias_of_one_collection_works_and_a_read_only_one_is_refused(
-    solr: Collection, cloud: str
+    solr: nd.Collection, cloud: str
 ) -> None:
     """Under another name all is the same; where nothing can be written one line says so."""
     collections = f"{cloud}/admin/collections"

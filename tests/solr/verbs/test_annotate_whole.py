@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 import requests
 
-from neardup_solr import annotate, strip
+import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.records import Document
-from neardup_solr.settings import Settings
 from neardup_solr.solr import update
-from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate.whole import make_writer
@@ -110,20 +108,20 @@ def odd_documents(count: int) -> list[dict[str, Any]]:
     return made
 
 
-def everything(solr: Collection) -> dict[str, Any]:
+def everything(solr: nd.Collection) -> dict[str, Any]:
     """All fields of all documents, what searches find, and what functions of fields give."""
     found = theirs.everything(solr)
     ask = {"fl": "key,float:field(float),max:field(floats,max),at:field(dates,min)"}
     return found | {query: theirs.select(solr, query, **ask) for query in SEARCHES}
 
 
-def orders(solr: Collection) -> dict[str, Order]:
+def orders(solr: nd.Collection) -> dict[str, Order]:
     """The atomic update of each document with a text."""
     read = solr.stored([one["key"] for one in theirs.select(solr, "*:*")], ["content", "_version_"])
     read = [one for one in read if "content" in one]
-    documents = [Document(id=one["id"], text=one["content"]) for one in read]
+    documents = [nd.Document(id=one["id"], text=one["content"]) for one in read]
     versions = {one["id"]: one["_version_"] for one in read}
-    made = update.orders(documents, versions, Settings(), solr.names)
+    made = update.orders(documents, versions, nd.Settings(), solr.names)
     return {order.id: order for order in made}
 
 
@@ -132,7 +130,7 @@ def is_alone(key: str) -> bool:
     return "." not in key and int(key.removeprefix("k")) % 20 != 0
 
 
-def written_whole(solr: Collection) -> set[str]:
+def written_whole(solr: nd.Collection) -> set[str]:
     """The ids of documents that are written whole."""
     way = make_writer(solr, own_fields(solr))
     assert way is not None
@@ -141,7 +139,7 @@ def written_whole(solr: Collection) -> set[str]:
 
 
 @pytest.fixture
-def solr(home: Path) -> Iterator[Collection]:
+def solr(home: Path) -> Iterator[nd.Collection]:
     """Their collection with some documents, of which one in 20 has children."""
     with theirs.collection() as made:
         theirs.add(made, theirs.documents(100))
@@ -165,17 +163,17 @@ def test_every_value_of_every_type_stays_and_searches_find_the_same(home: Path) 
                 assert make_writer(solr, own_fields(solr)) is None
             else:
                 assert written_whole(solr) == {id for id in orders(solr) if is_alone(id)}
-            annotate(solr)
+            nd.annotate(solr)
             assert everything(solr) == before
             after.append(theirs.ours(solr))
-            strip(solr)
+            nd.strip(solr)
             assert everything(solr) == before
             assert theirs.ours(solr) == {}
     assert after[0] == after[1]
     assert len(after[0]) > count * 0.9
 
 
-def test_children_that_come_meanwhile_stay(solr: Collection) -> None:
+def test_children_that_come_meanwhile_stay(solr: nd.Collection) -> None:
     """Before the document is read whole or after, committed or not: its version has changed."""
     made = orders(solr)
     way = make_writer(solr, own_fields(solr))
@@ -194,7 +192,7 @@ def test_children_that_come_meanwhile_stay(solr: Collection) -> None:
     bear("k3", commit=True)
     sent = update.send(solr, whole, way.params)
     assert (set(sent.dropped), set(sent.versions)) == ({"k1", "k2", "k3"}, {"k4"})
-    done = annotate(solr)
+    done = nd.annotate(solr)
     assert done.failed == 0
     born = [one["key"] for one in theirs.select(solr, "title:late")]
     assert born == ["k1.9", "k2.9", "k3.9"]
@@ -203,7 +201,9 @@ def test_children_that_come_meanwhile_stay(solr: Collection) -> None:
     assert [one["key"] for one in found if "nd_md5_hash" in one] == ["k1", "k2", "k3"]
 
 
-def test_a_document_that_changed_after_it_was_read_whole_is_not_written(solr: Collection) -> None:
+def test_a_document_that_changed_after_it_was_read_whole_is_not_written(
+    solr: nd.Collection,
+) -> None:
     """Neither over a change nor over a deletion."""
     made = orders(solr)
     way = make_writer(solr, own_fields(solr))
@@ -219,7 +219,7 @@ def test_a_document_that_changed_after_it_was_read_whole_is_not_written(solr: Co
     assert theirs.select(solr, "key:k2") == []
 
 
-def test_a_child_that_has_our_fields_stays_a_child(solr: Collection) -> None:
+def test_a_child_that_has_our_fields_stays_a_child(solr: nd.Collection) -> None:
     """It would become a document of its own."""
     (child,) = theirs.select(solr, "key:k0.1")
     theirs.update(solr, {"key": "k0.1", "_root_": "k0", "nd_num_words": {"set": 1}})
@@ -230,7 +230,7 @@ def test_a_child_that_has_our_fields_stays_a_child(solr: Collection) -> None:
     assert now["_version_"] != child["_version_"]
     order = Order("k0.1", now["_version_"], {"nd_num_words": None})
     assert way.complete([order]) == [order]
-    strip(solr)
+    nd.strip(solr)
     assert theirs.everything(solr) == before
 
 
@@ -249,9 +249,9 @@ def test_what_is_copied_by_patterns_is_not_doubled(home: Path, processors: str) 
         before = theirs.everything(solr)
         if processors:
             with pytest.raises(SettingsError, match=r"^a_copied: the document 'k1'"):
-                annotate(solr)
+                nd.annotate(solr)
         else:
-            assert annotate(solr).annotated == 1
+            assert nd.annotate(solr).annotated == 1
             assert theirs.everything(solr) == before
 
 
@@ -273,12 +273,12 @@ def test_other_collections_are_updated_atomically(home: Path, made: dict[str, st
             theirs.update(solr, {"key": "k1", "odd": {"set": "2026-01-02"}})
         before = theirs.everything(solr)
         assert make_writer(solr, own_fields(solr)) is None
-        annotate(solr)
+        nd.annotate(solr)
         assert theirs.everything(solr) == before
         assert len(theirs.ours(solr)) == len([key for key in orders(solr) if "." not in key])
 
 
-def test_a_document_with_a_field_that_came_later_is_updated_atomically(solr: Collection) -> None:
+def test_a_document_with_a_field_that_came_later_is_updated_atomically(solr: nd.Collection) -> None:
     """Each document is looked at, not only what the collection had at the start."""
     way = make_writer(solr, own_fields(solr))
     assert way is not None
@@ -327,7 +327,7 @@ def test_processors_of_the_default_configset_do_not_run_again(home: Path) -> Non
         before = theirs.everything(solr)
         assert before["k1"].items() >= odd.items()
         assert written_whole(solr) == {id for id in orders(solr) if is_alone(id)}
-        annotate(solr)
+        nd.annotate(solr)
         assert theirs.everything(solr) == before
 
 

@@ -8,7 +8,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.answers.format import read_answers
-from neardup_solr.solr.collection import Collection
 from tests.command import neardup
 
 TEXTS = {
@@ -20,13 +19,13 @@ TEXTS = {
 }
 
 
-def clusters(solr: Collection) -> dict[str, int]:
+def clusters(solr: nd.Collection) -> dict[str, int]:
     """The mark of each document that has one."""
     rows = solr.stored(list(TEXTS), ["neardup_cluster"])
     return {row["id"]: row["neardup_cluster"] for row in rows if "neardup_cluster" in row}
 
 
-def test_answers_are_obeyed_in_a_collection(solr: Collection, tmp_path: Path) -> None:
+def test_answers_are_obeyed_in_a_collection(solr: nd.Collection, tmp_path: Path) -> None:
     """Marks and remembered runs agree with them, until a text changes, which is told."""
     path, remembered = tmp_path / "answers.jsonl", tmp_path / "remembered"
     nd.index([{"id": id, "text": text} for id, text in TEXTS.items()], solr)
@@ -59,6 +58,6 @@ def test_answers_are_obeyed_in_a_collection(solr: Collection, tmp_path: Path) ->
     assert found.clusters == nd.duplicates(solr, answers=path).clusters
 
 
-def place(solr: Collection) -> tuple[str, ...]:
+def place(solr: nd.Collection) -> tuple[str, ...]:
     """The options that name a collection."""
     return ("--solr", solr.base, "-c", solr.name)

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.answers import Answer, hash_text
+from neardup_solr.answers import hash_text
 from neardup_solr.answers.answer_file import append_answers
-from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.gate.policy import ACTIONS
 from tests.faults.tiers import sized
 from tests.unit.verbs.test_duplicates_answers import FOX, choose, corpus, group_same, make, rows
@@ -22,7 +21,9 @@ WORDS = ("same", "different", "different", "unsure")
 SEEDS = range(sized(usual=4, full=40))
 
 
-def draw(rng: random.Random, path: Path, texts: Mapping[str, str], count: int) -> list[Answer]:
+def draw(
+    rng: random.Random, path: Path, texts: Mapping[str, str], count: int
+) -> list[nd.types.Answer]:
     """Random answers in a file, in any order of its lines, many of them about near-duplicates."""
     near = [(pair.id, pair.other_id) for pair in nd.duplicates(rows(texts)).pairs]
     pairs = [rng.choice(near) if rng.random() < 0.6 else rng.sample([*texts], 2)
@@ -35,7 +36,7 @@ def draw(rng: random.Random, path: Path, texts: Mapping[str, str], count: int) -
 class Oracle:
     """What answers that hold say of two documents, the slow way."""
 
-    def __init__(self, held: Sequence[Answer]) -> None:
+    def __init__(self, held: Sequence[nd.types.Answer]) -> None:
         self.groups = group_same(held)
         self.different = [one for one in held if one.answer == "different"]
 
@@ -54,7 +55,9 @@ class Oracle:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_decision_of_gate_breaks_an_answer(solr: Collection, tmp_path: Path, seed: int) -> None:
+def test_no_decision_of_gate_breaks_an_answer(
+    solr: nd.Collection, tmp_path: Path, seed: int
+) -> None:
     """Whatever the batches: what is different is not near, and what is the same is a repeat."""
     rng = random.Random(seed)
     texts, path = corpus(rng, 80), tmp_path / "answers.jsonl"
@@ -99,7 +102,7 @@ def test_no_decision_of_gate_breaks_an_answer(solr: Collection, tmp_path: Path, 
 
 
 def test_gate_does_not_obey_answers_about_other_texts(
-    solr: Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """An answer about a text that has changed since, on either side, is told and does nothing."""
     path = tmp_path / "answers.jsonl"
@@ -119,7 +122,7 @@ def test_gate_does_not_obey_answers_about_other_texts(
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_report_and_no_mark_breaks_an_answer(
-    solr: Collection, tmp_path: Path, seed: int
+    solr: nd.Collection, tmp_path: Path, seed: int
 ) -> None:
     """They agree with duplicates, in a remembered run too, and after texts have changed."""
     rng = random.Random(seed)
@@ -154,7 +157,7 @@ def test_no_report_and_no_mark_breaks_an_answer(
 
 
 def test_a_report_of_some_documents_adds_only_pairs_of_these(
-    solr: Collection, tmp_path: Path
+    solr: nd.Collection, tmp_path: Path
 ) -> None:
     """Pairs that are the same are added if one is reported, and the other may be found."""
     path = tmp_path / "answers.jsonl"

@@ -10,7 +10,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from tests.solr import has_no_finding
 from tests.solr.foreign import KEY, SCHEMA, collection
@@ -30,7 +29,7 @@ TYPES = """
 """
 
 
-def filled(solr: Collection, *documents: dict[str, Any], text: str = "body") -> Collection:
+def filled(solr: nd.Collection, *documents: dict[str, Any], text: str = "body") -> nd.Collection:
     """Their documents in it, our fields in its schema; spoken to by its names."""
     assert solr.with_names(Names(id="sku")).add(documents) == ()
     solr.commit()
@@ -38,7 +37,7 @@ def filled(solr: Collection, *documents: dict[str, Any], text: str = "body") -> 
     return nd.connect(solr.base, collection=solr.name)
 
 
-def whole(solr: Collection) -> list[dict[str, Any]]:
+def whole(solr: nd.Collection) -> list[dict[str, Any]]:
     """All fields of all documents, but their versions."""
     found = solr.whole(list(solr.ids()))
     return sorted(
@@ -47,7 +46,7 @@ def whole(solr: Collection) -> list[dict[str, Any]]:
     )
 
 
-def watched(solr: Collection) -> tuple[nd.types.AnnotateSummary, dict[int, int]]:
+def watched(solr: nd.Collection) -> tuple[nd.types.AnnotateSummary, dict[int, int]]:
     """What a run did, and the most memory that it had in each 10,000 documents, in bytes."""
     most: dict[int, int] = {}
 
@@ -124,7 +123,7 @@ def test_fields_that_hold_no_text(field: str) -> None:
         assert nd.annotate(solr).annotated == 1
 
 
-def test_a_collection_of_someone_else_is_not_written_into(solr: Collection) -> None:
+def test_a_collection_of_someone_else_is_not_written_into(solr: nd.Collection) -> None:
     """Documents would be replaced, other fields and all: refused, and they stay as they are."""
     with collection() as made, collection() as theirs:
         source = filled(made, {"sku": "1", "body": ["a text"]})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 
 PLACES = ["harbor", "castle", "garden", "market", "river", "bridge", "forest", "valley"]
 ROWS = [
@@ -16,7 +15,7 @@ ROWS = [
 COPY = {"id": "copy", "text": "grand harbour hotel 11 harbor rd"}
 
 
-def test_commands_agree_on_the_measure(solr: Collection) -> None:
+def test_commands_agree_on_the_measure(solr: nd.Collection) -> None:
     """Short texts are kept as records; search, report, gate, explain and duplicates compare so."""
     nd.index([*ROWS, COPY], solr)
     settings = solr.stored_settings()
@@ -38,7 +37,7 @@ def test_commands_agree_on_the_measure(solr: Collection) -> None:
     assert {one.distance for one in near} == {2, 3}
 
 
-def test_other_words_and_earlier_collections(solr: Collection) -> None:
+def test_other_words_and_earlier_collections(solr: nd.Collection) -> None:
     """What is named is kept; what was indexed before goes on as it was."""
     nd.index(ROWS, solr, settings=nd.Settings())  # as of a version that kept no measure
     nd.index([COPY], solr)
@@ -49,7 +48,7 @@ def test_other_words_and_earlier_collections(solr: Collection) -> None:
     assert all(one.distance is not None for one in nd.search(solr, id="copy"))
 
 
-def test_a_measure_that_is_named_is_kept(solr: Collection) -> None:
+def test_a_measure_that_is_named_is_kept(solr: nd.Collection) -> None:
     """The collection has it, and refuses another one."""
     nd.index(ROWS, solr, settings={"measure": "jaccard"})
     assert nd.duplicates(solr).measure == "jaccard"

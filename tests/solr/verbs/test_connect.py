@@ -12,7 +12,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr import admin, collection
-from neardup_solr.solr.collection import Collection
 
 AT_ONCE = 4
 
@@ -54,7 +53,7 @@ def test_only_create_makes_a_core_of_the_embedded_solr(embedded: str) -> None:
 
 
 def test_create_is_refused_for_a_solr_of_ones_own(
-    solr_url: str, name: str, solr: Collection
+    solr_url: str, name: str, solr: nd.Collection
 ) -> None:
     """It says what creates one; a collection that is there is no mistake."""
     with pytest.raises(nd.ArgumentError, match=rf"has no '{name}', and `create` .*nd.init\("):
@@ -86,20 +85,20 @@ def test_init_refuses_an_address_of_another_core(solr_url: str, name: str) -> No
         assert not admin.exists(collection.open_collection(solr_url, each))
 
 
-def unseen(solr: Collection, *ids: str) -> None:
+def unseen(solr: nd.Collection, *ids: str) -> None:
     """Send documents as an index run does that is then interrupted: nothing is committed."""
     settings = nd.Settings().fingerprint
     assert solr.add([{"id": id, "signature_settings": settings} for id in ids]) == ()
 
 
-def test_settings_of_an_interrupted_run_hold(solr: Collection) -> None:
+def test_settings_of_an_interrupted_run_hold(solr: nd.Collection) -> None:
     """Documents that no search sees yet have settings, too."""
     unseen(solr, "1", "2")
     with pytest.raises(nd.SettingsError, match="was requested"):
         solr.choose_settings(nd.Settings(hashes=256))
 
 
-def test_delete_counts_what_matched(solr: Collection) -> None:
+def test_delete_counts_what_matched(solr: nd.Collection) -> None:
     """Documents of an interrupted run count, others that arrive do not, none counts twice."""
     unseen(solr, *"abcdef")
     assert nd.delete(solr, ids=["nope"]) == 0
@@ -111,7 +110,7 @@ def test_delete_counts_what_matched(solr: Collection) -> None:
     assert list(solr.ids()) == ["d"]
 
 
-def test_a_query_that_is_not_understood_deletes_nothing(solr: Collection) -> None:
+def test_a_query_that_is_not_understood_deletes_nothing(solr: nd.Collection) -> None:
     """Neither the query nor the ids beside it."""
     unseen(solr, "a")
     with pytest.raises(nd.errors.SolrAnswerError, match="check the query"):
@@ -119,7 +118,7 @@ def test_a_query_that_is_not_understood_deletes_nothing(solr: Collection) -> Non
     assert list(solr.ids()) == ["a"]
 
 
-def test_delete_refuses_a_bare_string(solr: Collection) -> None:
+def test_delete_refuses_a_bare_string(solr: nd.Collection) -> None:
     """A string is a sequence of strings, but hardly what was meant."""
     unseen(solr, *"abc")
     refused = r"^`ids` must be a list of strings, not the string 'abc';"

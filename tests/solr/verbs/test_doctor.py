@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs.findings import Finding
 
@@ -13,7 +12,7 @@ COUNT = 30
 
 
 @pytest.fixture
-def damaged(solr: Collection) -> Collection:
+def damaged(solr: nd.Collection) -> nd.Collection:
     """A collection in which a field of every document is another one than its text gives."""
     nd.index([nd.Document(id=str(n), text=f"text number {n}") for n in range(COUNT)], solr)
     assert damages(nd.doctor(solr)) == []
@@ -28,7 +27,9 @@ def damages(told: nd.types.Diagnosis) -> list[Finding]:
 
 
 @pytest.mark.parametrize(("sample", "sampled"), [(1, 1), (10, 10), (1_000, COUNT)])
-def test_a_sample_is_as_large_as_it_may_be(damaged: Collection, sample: int, sampled: int) -> None:
+def test_a_sample_is_as_large_as_it_may_be(
+    damaged: nd.Collection, sample: int, sampled: int
+) -> None:
     """The same documents in every run; what is found is told of them."""
     first, second = (nd.doctor(damaged, sample=sample) for _ in range(2))
     assert first.sampled == second.sampled == sampled
@@ -38,7 +39,7 @@ def test_a_sample_is_as_large_as_it_may_be(damaged: Collection, sample: int, sam
     assert damages(second) == [found]
 
 
-def test_no_sample_finds_no_damage(damaged: Collection) -> None:
+def test_no_sample_finds_no_damage(damaged: nd.Collection) -> None:
     """Documents are only counted."""
     told = nd.doctor(damaged, sample=0)
     assert (told.sampled, damages(told)) == (0, [])
@@ -48,7 +49,7 @@ def test_no_sample_finds_no_damage(damaged: Collection) -> None:
         nd.doctor(damaged, sample=-1)
 
 
-def test_without_texts_nothing_is_called_stale(solr: Collection) -> None:
+def test_without_texts_nothing_is_called_stale(solr: nd.Collection) -> None:
     """Where no text is kept, nothing tells whether it has changed, so none is computed anew."""
     documents = [nd.Document(id=str(n), text=f"text number {n}") for n in range(COUNT)]
     nd.index(documents, solr, settings={"fields": ["content_bands", "md5_hash"]})

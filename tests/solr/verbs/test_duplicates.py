@@ -5,10 +5,8 @@ from typing import Any, get_args
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import MeasureName, Way
 from neardup_solr.minhash import make_entry
 from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr.collection import Collection
 
 TEXTS = {
     "9": "one two three four five six seven eight nine ten",
@@ -33,7 +31,9 @@ EXPECTED = [("9", "10", 1, "9"), ("9", "11", 0, "9"), ("10", "11", 1, "9"), ("x"
 
 
 @pytest.mark.parametrize(("by", "way"), [("bands", "bands"), (None, "all")])
-def test_collection_and_source_give_the_same(solr: Collection, by: Way | None, way: Way) -> None:
+def test_collection_and_source_give_the_same(
+    solr: nd.Collection, by: nd.types.Way | None, way: nd.types.Way
+) -> None:
     """With and without a server the same pairs come out, in clusters, by natural order."""
     nd.index(DOCUMENTS, solr)
     stored, signed = (nd.duplicates(each, by=by, **LOOSE) for each in (solr, DOCUMENTS))
@@ -43,7 +43,7 @@ def test_collection_and_source_give_the_same(solr: Collection, by: Way | None, w
     assert (stored.documents, len(stored.clusters), stored.hot_keys) == (8, 2, 0)
 
 
-def test_estimates_need_no_text(solr: Collection) -> None:
+def test_estimates_need_no_text(solr: nd.Collection) -> None:
     """By signatures alone, the estimate is the share of equal values."""
     nd.index(DOCUMENTS, solr)
     found = nd.duplicates(solr, measure="estimate", min_similarity=0.4)
@@ -56,7 +56,7 @@ def test_estimates_need_no_text(solr: Collection) -> None:
         assert pair.similarity == (one == other).mean()
 
 
-def test_what_a_collection_lacks(solr: Collection) -> None:
+def test_what_a_collection_lacks(solr: nd.Collection) -> None:
     """An empty collection, and one without signatures, say what to do."""
     with pytest.raises(nd.SettingsError, match="has no documents"):
         nd.duplicates(solr)
@@ -66,8 +66,8 @@ def test_what_a_collection_lacks(solr: Collection) -> None:
         nd.duplicates(solr)
 
 
-@pytest.mark.parametrize("measure", get_args(MeasureName))
-def test_exact_copies_by_every_command(solr: Collection, measure: MeasureName) -> None:
+@pytest.mark.parametrize("measure", get_args(nd.types.MeasureName))
+def test_exact_copies_by_every_command(solr: nd.Collection, measure: nd.types.MeasureName) -> None:
     """Texts of common words come together by any way, and search and the gate find them, too."""
     items, towns = ("steel bolt", "brass nut", "oak shelf"), ("leeds", "york", "hull", "bath")
     long = [sentence * times for sentence in ("the old mill by the lane ", "a heron on the weir ")
@@ -79,7 +79,7 @@ def test_exact_copies_by_every_command(solr: Collection, measure: MeasureName) -
         for at, text in enumerate(texts)
     ]
     nd.index(documents, solr)
-    for by in get_args(Way):
+    for by in get_args(nd.types.Way):
         if by == "shingles" and measure not in ("jaccard", "containment"):
             continue
         limits: dict[str, Any] = {} if by == "all" else {"cap": 3}

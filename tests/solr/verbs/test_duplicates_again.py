@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.testing import fresh_core
@@ -21,18 +20,18 @@ BY_BANDS: dict[str, Any] = {"by": "bands"}
 
 
 @pytest.fixture
-def other(solr_url: str) -> Iterator[Collection]:
+def other(solr_url: str) -> Iterator[nd.Collection]:
     """A second empty core."""
     with fresh_core(solr_url) as core:
         yield core
 
 
-def marks(solr: Collection) -> list[dict[str, Any]]:
+def marks(solr: nd.Collection) -> list[dict[str, Any]]:
     """The marks of all documents."""
     return solr.export(["id", *MARKS])
 
 
-def write(solr: Collection, before: list[nd.Document], seed: int) -> list[nd.Document]:
+def write(solr: nd.Collection, before: list[nd.Document], seed: int) -> list[nd.Document]:
     """Let documents come, change and go; some get another field, and so another version only."""
     after = changed(before, seed)
     gone = {one.id for one in before} - {one.id for one in after}
@@ -46,7 +45,7 @@ def write(solr: Collection, before: list[nd.Document], seed: int) -> list[nd.Doc
 
 @pytest.mark.parametrize("canonical", ["first", "longest"])
 def test_it_finds_and_marks_what_a_full_run_does(
-    solr: Collection, tmp_path: Path, canonical: str
+    solr: nd.Collection, tmp_path: Path, canonical: str
 ) -> None:
     """Run after run, marked each time; only documents of another version are compared again."""
     now = documents(texts(300, seed=11))
@@ -68,7 +67,7 @@ def test_it_finds_and_marks_what_a_full_run_does(
     assert any(MARKS[0] in one for one in marks(solr))
 
 
-def test_marks_are_changes_once(solr: Collection, tmp_path: Path) -> None:
+def test_marks_are_changes_once(solr: nd.Collection, tmp_path: Path) -> None:
     """A mark gives a document another version; the run after the next knows all of them."""
     nd.index(documents(texts(300, seed=12)), solr)
     working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
@@ -82,7 +81,7 @@ def test_marks_are_changes_once(solr: Collection, tmp_path: Path) -> None:
     assert of_again(last.since) == Changes(reused=last.candidates)
 
 
-def test_a_text_changed_before_its_mark_is_read_again(solr: Collection, tmp_path: Path) -> None:
+def test_a_text_changed_before_its_mark_is_read_again(solr: nd.Collection, tmp_path: Path) -> None:
     """Somebody writes between the report and the marks: the next run sees it."""
     nd.index(documents(texts(300, seed=13)), solr)
     working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
@@ -96,7 +95,7 @@ def test_a_text_changed_before_its_mark_is_read_again(solr: Collection, tmp_path
     assert result(again) == result(nd.duplicates(solr, **BY_BANDS))
 
 
-def test_a_text_changed_while_it_is_compared(solr: Collection, tmp_path: Path) -> None:
+def test_a_text_changed_while_it_is_compared(solr: nd.Collection, tmp_path: Path) -> None:
     """It counts as changed the next time, and the result is then that of a full run."""
     now = documents(texts(300, seed=14))
     nd.index(now, solr)
@@ -114,7 +113,7 @@ def test_a_text_changed_while_it_is_compared(solr: Collection, tmp_path: Path) -
     assert result(again) == result(nd.duplicates(solr, **BY_BANDS))
 
 
-def test_an_older_copy_of_the_index(solr: Collection, tmp_path: Path) -> None:
+def test_an_older_copy_of_the_index(solr: nd.Collection, tmp_path: Path) -> None:
     """A backup that is restored has as many documents, some of them with their older texts."""
 
     def admin(**params: str) -> dict[str, Any]:
@@ -143,7 +142,7 @@ def test_an_older_copy_of_the_index(solr: Collection, tmp_path: Path) -> None:
     assert result(found) == result(nd.duplicates(solr, **BY_BANDS))
 
 
-def test_a_signature_that_is_not_of_its_text(solr: Collection, tmp_path: Path) -> None:
+def test_a_signature_that_is_not_of_its_text(solr: nd.Collection, tmp_path: Path) -> None:
     """Somebody has written another one: it is told each time, as by a full run."""
     now = documents(texts(200, seed=19))
     nd.index(now, solr)
@@ -160,7 +159,7 @@ def test_a_signature_that_is_not_of_its_text(solr: Collection, tmp_path: Path) -
 
 
 def test_another_collection_of_the_same_ids(
-    solr: Collection, other: Collection, tmp_path: Path
+    solr: nd.Collection, other: nd.Collection, tmp_path: Path
 ) -> None:
     """One that takes the place of the other, and gets the newest document last, as that did."""
     now = documents(texts(100, seed=21))
@@ -184,7 +183,7 @@ def test_another_collection_of_the_same_ids(
         assert result(found) == result(nd.duplicates(solr, **BY_BANDS))
 
 
-def test_what_cannot_be_remembered(solr: Collection, tmp_path: Path) -> None:
+def test_what_cannot_be_remembered(solr: nd.Collection, tmp_path: Path) -> None:
     """aligned compares everything; a file's run is nothing that marks could add to."""
     now = documents(texts(60, seed=23))
     nd.index(now, solr)
@@ -197,7 +196,7 @@ def test_what_cannot_be_remembered(solr: Collection, tmp_path: Path) -> None:
     assert nd.mark(solr, found, yes=True).marked > 5
 
 
-def test_documents_without_a_signature(solr: Collection, tmp_path: Path) -> None:
+def test_documents_without_a_signature(solr: nd.Collection, tmp_path: Path) -> None:
     """They are told each time, and compared once they have one."""
     now = documents(texts(200, seed=16))
     nd.index(now, solr)

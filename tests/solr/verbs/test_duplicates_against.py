@@ -6,8 +6,6 @@ from itertools import product
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import Way
-from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 
 OLD = {"1": "one two three four five six", "2": "alpha beta gamma delta", "3": "alpha beta gamma"}
@@ -31,19 +29,21 @@ def rows(found: nd.Duplicates) -> list[tuple[str, str, int | None]]:
 
 
 @pytest.fixture
-def other(solr_url: str) -> Iterator[Collection]:
+def other(solr_url: str) -> Iterator[nd.Collection]:
     """Another fresh core."""
     with fresh_core(solr_url) as core:
         yield core
 
 
 @pytest.mark.parametrize("by", ["bands", "words", "all"])
-def test_any_mixture_of_files_and_collections(solr: Collection, other: Collection, by: Way) -> None:
+def test_any_mixture_of_files_and_collections(
+    solr: nd.Collection, other: nd.Collection, by: nd.types.Way
+) -> None:
     """The new one's id comes first, whatever the sides are, and nobody is compared within one."""
     nd.index(documents(NEW), solr)
     nd.index(documents(OLD), other)
-    news: list[Collection | list[nd.Document]] = [solr, documents(NEW)]
-    olds: list[Collection | list[nd.Document]] = [other, documents(OLD)]
+    news: list[nd.Collection | list[nd.Document]] = [solr, documents(NEW)]
+    olds: list[nd.Collection | list[nd.Document]] = [other, documents(OLD)]
     for new, old in product(news, olds):
         found = nd.duplicates(new, against=old, by=by)
         assert rows(found) == EXPECTED
@@ -51,7 +51,9 @@ def test_any_mixture_of_files_and_collections(solr: Collection, other: Collectio
         assert found.complete
 
 
-def test_collections_of_different_settings_are_refused(solr: Collection, other: Collection) -> None:
+def test_collections_of_different_settings_are_refused(
+    solr: nd.Collection, other: nd.Collection
+) -> None:
     """Signatures made otherwise cannot be compared; both settings are shown."""
     nd.index(documents(NEW), solr, settings=nd.Settings(shingle_size=2))
     nd.index(documents(OLD), other)

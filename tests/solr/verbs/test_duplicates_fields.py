@@ -8,7 +8,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
 from tests.solr import foreign
 from tests.unit.verbs.test_duplicates_fields import FIELDS, ids_of, invent
@@ -17,13 +16,13 @@ COLUMNS = list(FIELDS)
 
 
 @pytest.fixture
-def people(solr: Collection) -> Collection:
+def people(solr: nd.Collection) -> nd.Collection:
     """Invented people, whose columns are kept and are the text, too."""
     nd.index(invent()[0], solr, text=COLUMNS, keep=COLUMNS)
     return solr
 
 
-def test_what_a_file_gives(people: Collection, tmp_path: Path) -> None:
+def test_what_a_file_gives(people: nd.Collection, tmp_path: Path) -> None:
     """The pairs, their probabilities and the weights are those of the file that was indexed."""
     frame, known = invent()
     found, of_file = nd.duplicates(people, fields=FIELDS), nd.duplicates(frame, fields=FIELDS)
@@ -72,7 +71,7 @@ def test_fields_of_somebody_else(home: object) -> None:
             nd.duplicates(solr, fields=["title", "shop"])
 
 
-def test_a_record_that_changes_meanwhile(people: Collection) -> None:
+def test_a_record_that_changes_meanwhile(people: nd.Collection) -> None:
     """It is named as such, and so is one that was deleted; the others are found."""
     done: list[str] = []
 
@@ -90,7 +89,7 @@ def test_a_record_that_changes_meanwhile(people: Collection) -> None:
     assert not {"1", "2"} & {id for pair in found.pairs for id in (pair.id, pair.other_id)}
 
 
-def test_kept_columns(people: Collection) -> None:
+def test_kept_columns(people: nd.Collection) -> None:
     """They come as they were in the file, each a value; of several values all are given."""
     frame = invent()[0].set_index("id")
     found = nd.duplicates(people, fields=FIELDS, keep=["name", "zip"])
@@ -104,7 +103,7 @@ def test_kept_columns(people: Collection) -> None:
                for row in several.values())  # fmt: skip
 
 
-def test_marks_and_answers(people: Collection, tmp_path: Path) -> None:
+def test_marks_and_answers(people: nd.Collection, tmp_path: Path) -> None:
     """Clusters by fields are marked, and an answer takes a pair out of them."""
     first = nd.duplicates(people, fields=FIELDS).pairs[0]
     nd.answer(people, first.id, first.other_id, "different", answers=tmp_path / "answers.jsonl")
@@ -123,7 +122,7 @@ def test_marks_and_answers(people: Collection, tmp_path: Path) -> None:
         ({"fields": ["name:date"]}, "has no date"),
     ],
 )
-def test_fields_that_are_not_there(people: Collection, how: dict[str, Any], said: str) -> None:
+def test_fields_that_are_not_there(people: nd.Collection, how: dict[str, Any], said: str) -> None:
     """A name that no document has is one clear message."""
     with pytest.raises((SettingsError, nd.ArgumentError), match=said):
         nd.duplicates(people, **how)

@@ -10,7 +10,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SettingsError, SolrAnswerError
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs import mark as marking
@@ -38,13 +37,13 @@ def documents() -> list[nd.Document]:
 
 
 @pytest.fixture
-def tenants(solr: Collection) -> Collection:
+def tenants(solr: nd.Collection) -> nd.Collection:
     """A core with the texts of several tenants."""
     nd.index(documents(), solr)
     return solr
 
 
-def marks(solr: Collection) -> dict[str, tuple[Any, ...]]:
+def marks(solr: nd.Collection) -> dict[str, tuple[Any, ...]]:
     """The marks of all documents that have any."""
     rows = solr.export(["id", *MARKS])
     return {row["id"]: tuple(row.get(name) for name in MARKS) for row in rows if MARKS[0] in row}
@@ -57,7 +56,7 @@ def id_pairs(found: nd.Duplicates) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("by", ["bands", "words", "all"])
 @pytest.mark.parametrize("measure", ["words", "aligned", "estimate"])
-def test_pairs_never_cross(tenants: Collection, by: Any, measure: Any) -> None:
+def test_pairs_never_cross(tenants: nd.Collection, by: Any, measure: Any) -> None:
     """Values are those of documents, whatever a query would make of them."""
     found = nd.duplicates(tenants, same="tenant_s", by=by, measure=measure)
     assert {one[0] for pair in id_pairs(found) for one in pair} <= set("0123")
@@ -66,7 +65,7 @@ def test_pairs_never_cross(tenants: Collection, by: Any, measure: Any) -> None:
     assert found.gaps == ("documents without tenant_s: 5, which were not compared",)
 
 
-def test_reports_and_searches_mean_the_same(tenants: Collection) -> None:
+def test_reports_and_searches_mean_the_same(tenants: nd.Collection) -> None:
     """`same` is any field there, too: a report has the pairs of `duplicates`."""
     several = nd.Document(id="9-0", text=TEXTS[0], kept={"tenant_s": ["a", "b"], "n_i": 5})
     nd.index([several], tenants, keep=())
@@ -82,7 +81,7 @@ def test_reports_and_searches_mean_the_same(tenants: Collection) -> None:
         nd.search(tenants, text="x", same="tenant_s")
 
 
-def test_a_filter_is_the_users_own_query(tenants: Collection) -> None:
+def test_a_filter_is_the_users_own_query(tenants: nd.Collection) -> None:
     """Only matching documents are read; several filters all have to match."""
     found = nd.duplicates(tenants, fq="tenant_s:a")
     assert found.documents == 5
@@ -98,7 +97,7 @@ def test_a_filter_is_the_users_own_query(tenants: Collection) -> None:
         nd.duplicates(tenants, fq="tenant_s:(")
 
 
-def test_a_filter_is_for_the_collection_of_two_sides(tenants: Collection) -> None:
+def test_a_filter_is_for_the_collection_of_two_sides(tenants: nd.Collection) -> None:
     """A file beside a collection is read as a whole."""
     new = [nd.Document(id="new", text=TEXTS[0], kept={"tenant_s": "b"})]
     found = nd.duplicates(new, against=tenants, fq="tenant_s:b")
@@ -110,7 +109,7 @@ def test_a_filter_is_for_the_collection_of_two_sides(tenants: Collection) -> Non
 
 
 def test_marks_of_others_are_not_touched(
-    tenants: Collection, monkeypatch: pytest.MonkeyPatch
+    tenants: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run for one tenant marks, clears and undoes what is the tenant's, and no more."""
     nd.mark(tenants, nd.duplicates(tenants, same="tenant_s"))
@@ -137,7 +136,7 @@ def test_marks_of_others_are_not_touched(
     assert nd.mark(tenants, found.clusters, fq="tenant_s:b").marked == 2
 
 
-def test_torn_clusters_are_counted(tenants: Collection) -> None:
+def test_torn_clusters_are_counted(tenants: nd.Collection) -> None:
     """Marks of one tenant part the clusters of a run over all; those of each tenant do not."""
     nd.mark(tenants, nd.duplicates(tenants))
     of_b = nd.duplicates(tenants, fq="tenant_s:b")
@@ -147,7 +146,7 @@ def test_torn_clusters_are_counted(tenants: Collection) -> None:
     assert nd.mark(tenants, nd.duplicates(tenants)).torn == 0
 
 
-def test_no_two_tenants_share_a_number(tenants: Collection) -> None:
+def test_no_two_tenants_share_a_number(tenants: nd.Collection) -> None:
     """A number that another tenant's cluster has is not taken, as a collapse would join both."""
     found = nd.duplicates(tenants, fq="tenant_s:b")
     nd.mark(tenants, found)
@@ -160,7 +159,7 @@ def test_no_two_tenants_share_a_number(tenants: Collection) -> None:
     assert nd.mark(tenants, found).marked == 0
 
 
-def test_a_remembered_run_has_its_filters(tenants: Collection, tmp_path: Path) -> None:
+def test_a_remembered_run_has_its_filters(tenants: nd.Collection, tmp_path: Path) -> None:
     """Another filter is another work; a document that changes its tenant is found again."""
     how: dict[str, Any] = {"remember": tmp_path / "known", "by": "bands"}
     nd.duplicates(tenants, fq="tenant_s:a", **how)
@@ -184,7 +183,7 @@ def test_a_remembered_run_has_its_filters(tenants: Collection, tmp_path: Path) -
 
 
 def test_an_interrupted_run_goes_on_with_its_own_filters(
-    tenants: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tenants: nd.Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another tenant's documents make the same rows, and other pairs."""
 
@@ -215,7 +214,7 @@ DF = '<lst name="appends"><str name="df">title</str></lst>'
 
 
 @pytest.fixture
-def books(home: object) -> Iterator[Collection]:
+def books(home: object) -> Iterator[nd.Collection]:
     """A collection of someone else with our fields under a prefix, annotated."""
     with foreign.collection(more=STORED, select=DF) as solr:
         solr.add([
@@ -230,7 +229,7 @@ def books(home: object) -> Iterator[Collection]:
         yield solr
 
 
-def test_fields_of_a_foreign_collection(books: Collection) -> None:
+def test_fields_of_a_foreign_collection(books: nd.Collection) -> None:
     """Stored or in docValues, both are read; what is neither is refused, as what is not there."""
     for name in ("shelf", "city_s"):
         found = nd.duplicates(books, same=name)
@@ -247,7 +246,7 @@ def test_fields_of_a_foreign_collection(books: Collection) -> None:
             nd.duplicates(books, keep=["city_s", name])
 
 
-def test_a_filter_is_read_as_for_a_search(tenants: Collection, books: Collection) -> None:
+def test_a_filter_is_read_as_for_a_search(tenants: nd.Collection, books: nd.Collection) -> None:
     """By the operator and field that /select has, of which /export knows nothing."""
     for where, query, expected in (
         (tenants, "tenant_s:a tenant_s:b", 10),  # OR
@@ -259,7 +258,7 @@ def test_a_filter_is_read_as_for_a_search(tenants: Collection, books: Collection
         assert len(found.pairs) > 0
 
 
-def test_the_queries_for_a_prefix_hide_and_collapse(books: Collection) -> None:
+def test_the_queries_for_a_prefix_hide_and_collapse(books: nd.Collection) -> None:
     """What is told after marking works as it stands, with the names of that collection."""
     made = nd.mark(books, nd.duplicates(books, same="city_s"))
     assert made.fq == "-nd_neardup_canonical:0"

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs.duplicates import comparison
 
@@ -15,7 +14,7 @@ DOCUMENTS = [nd.Document(id=f"d{n:02}", text=text) for n, text in enumerate(TEXT
 EQUAL: dict[str, Any] = {"by": "bands", "max_distance": 0}
 
 
-def change(solr: Collection, stage: str, document: dict[str, object] | None) -> dict[str, Any]:
+def change(solr: nd.Collection, stage: str, document: dict[str, object] | None) -> dict[str, Any]:
     """Work during which, at a stage, a document of the collection is changed or deleted."""
     done: list[bool] = []
 
@@ -31,7 +30,7 @@ def change(solr: Collection, stage: str, document: dict[str, object] | None) -> 
     return {"on_progress": on_progress}
 
 
-def test_an_unchanged_collection_is_complete(solr: Collection) -> None:
+def test_an_unchanged_collection_is_complete(solr: nd.Collection) -> None:
     """All documents compared, none changed: complete."""
     nd.index(DOCUMENTS, solr)
     found = nd.duplicates(solr, **EQUAL)
@@ -39,7 +38,7 @@ def test_an_unchanged_collection_is_complete(solr: Collection) -> None:
     assert (found.complete, found.gaps) == (True, ())
 
 
-def test_a_document_deleted_meanwhile(solr: Collection) -> None:
+def test_a_document_deleted_meanwhile(solr: nd.Collection) -> None:
     """It is in no pair, and the report says that it went."""
     nd.index(DOCUMENTS, solr)
     found = nd.duplicates(solr, **EQUAL, **change(solr, "joining", None))
@@ -50,7 +49,7 @@ def test_a_document_deleted_meanwhile(solr: Collection) -> None:
     )
 
 
-def test_a_document_changed_meanwhile(solr: Collection) -> None:
+def test_a_document_changed_meanwhile(solr: nd.Collection) -> None:
     """Its text of now is compared, and the report says that the signature is of another."""
     nd.index(DOCUMENTS, solr)
     working = change(solr, "joining", {"id": "d03", "content": {"set": "quite another text"}})
@@ -62,7 +61,7 @@ def test_a_document_changed_meanwhile(solr: Collection) -> None:
     )
 
 
-def test_documents_without_a_signature(solr: Collection) -> None:
+def test_documents_without_a_signature(solr: nd.Collection) -> None:
     """What another program has added is counted, not passed over in silence."""
     nd.index(DOCUMENTS, solr)
     solr.add([{"id": "foreign", "content": TEXTS[0]}])
@@ -71,7 +70,7 @@ def test_documents_without_a_signature(solr: Collection) -> None:
     assert not found.complete
 
 
-def test_mixed_settings_are_refused(solr: Collection) -> None:
+def test_mixed_settings_are_refused(solr: nd.Collection) -> None:
     """Signatures of different settings cannot be compared: both are shown."""
     nd.index(DOCUMENTS, solr)
     set_fields(solr, [{"id": "odd", "signature_settings": {"set": "n1 words2 affine128"}}])
@@ -80,7 +79,7 @@ def test_mixed_settings_are_refused(solr: Collection) -> None:
 
 
 @pytest.mark.parametrize("signature", ["AAAA", "not base64!"])
-def test_a_damaged_signature_is_refused(solr: Collection, signature: str) -> None:
+def test_a_damaged_signature_is_refused(solr: nd.Collection, signature: str) -> None:
     """A signature that is none is named, or its length."""
     nd.index(DOCUMENTS, solr)
     set_fields(solr, [{"id": "d03", "signature": {"set": signature}}])
@@ -89,7 +88,7 @@ def test_a_damaged_signature_is_refused(solr: Collection, signature: str) -> Non
 
 
 def test_an_interrupted_comparison_goes_on(
-    solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    solr: nd.Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was compared is kept in the checkpoint; the same call goes on."""
     monkeypatch.setattr(comparison, "BLOCK", 8)
@@ -118,7 +117,7 @@ def test_an_interrupted_comparison_goes_on(
 
 
 def test_a_checkpoint_of_other_work_is_not_used(
-    solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    solr: nd.Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the collection has changed, or with other limits, all is compared anew."""
     monkeypatch.setattr(comparison, "BLOCK", 8)

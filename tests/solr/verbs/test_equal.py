@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from tests.services import serving
 
 TEXT = "Release notes of the program Alpha version {} for all the users of it and their friends"
@@ -18,7 +17,7 @@ def ids(matches: Sequence[nd.Match]) -> list[str]:
     return [match.id for match in matches]
 
 
-def test_commands_agree_on_equal_numbers(solr: Collection) -> None:
+def test_commands_agree_on_equal_numbers(solr: nd.Collection) -> None:
     """duplicates, search, report, gate and explain leave a pair of other versions out alike."""
     nd.index([{"id": id, "text": text} for id, text in OLD], solr)
     assert [(p.id, p.other_id) for p in nd.duplicates(solr, equal="numbers").pairs] == [("a", "c")]
@@ -33,7 +32,7 @@ def test_commands_agree_on_equal_numbers(solr: Collection) -> None:
     assert nd.explain(solr, "a", "c", equal="numbers").verdict == "found"
 
 
-def test_gate_lets_other_numbers_in(solr: Collection) -> None:
+def test_gate_lets_other_numbers_in(solr: nd.Collection) -> None:
     """A new version is allowed, also beside those of its own batch and of batches before."""
     nd.index([{"id": id, "text": text} for id, text in OLD], solr)
     new = [
@@ -51,7 +50,7 @@ def test_gate_lets_other_numbers_in(solr: Collection) -> None:
 SIGNS = "the pump in the cellar of the house is started if x {} 0 for more than one hour or so"
 
 
-def test_gate_holds_the_same_words_with_other_symbols(solr: Collection) -> None:
+def test_gate_holds_the_same_words_with_other_symbols(solr: nd.Collection) -> None:
     """What differs in an operator is not the same text; what differs in quotes is.
 
     Beside the collection, a batch and batches before, whatever is rejected for its similarity.
@@ -75,7 +74,7 @@ def test_gate_holds_the_same_words_with_other_symbols(solr: Collection) -> None:
     assert next(allowed).action == "allow"
 
 
-def test_service_keeps_numbers_apart(solr: Collection, tmp_path: Path) -> None:
+def test_service_keeps_numbers_apart(solr: nd.Collection, tmp_path: Path) -> None:
     """A service with a rule decides, searches and explains by it."""
     nd.index([{"id": id, "text": text} for id, text in OLD], solr)
     words = ("--equal", "numbers", "--reject", "0.8")

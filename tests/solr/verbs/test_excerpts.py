@@ -7,13 +7,12 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.measures import Flat
-from neardup_solr.settings import Settings, choose_fields
-from neardup_solr.solr.collection import Collection
+from neardup_solr.settings import choose_fields
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import FIRST
 from tests.excerpts import EXCERPTS, articles, excerpts
 
-SETTINGS = Settings(fields=choose_fields("content_bands,signature,content"))
+SETTINGS = nd.Settings(fields=choose_fields("content_bands,signature,content"))
 
 
 @pytest.fixture
@@ -23,7 +22,7 @@ def texts() -> dict[str, str]:
     return whole | excerpts(whole, changed=2)
 
 
-def test_excerpts_in_a_collection_are_found(solr: Collection, texts: dict[str, str]) -> None:
+def test_excerpts_in_a_collection_are_found(solr: nd.Collection, texts: dict[str, str]) -> None:
     """By default at least 99 of 100, by bands few, and the pairs are those of the same texts."""
     documents = [nd.Document(id=id, text=text) for id, text in texts.items()]
     nd.index(documents, solr, settings=SETTINGS)
@@ -38,7 +37,7 @@ def test_excerpts_in_a_collection_are_found(solr: Collection, texts: dict[str, s
 
 
 def test_long_texts_are_read_few_at_a_time(
-    solr: Collection, texts: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    solr: nd.Collection, texts: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By shingles, too, as many as fit by the length of those before; the pairs are the same."""
     nd.index([nd.Document(id=id, text=text) for id, text in texts.items()], solr, settings=SETTINGS)
@@ -63,7 +62,7 @@ def test_long_texts_are_read_few_at_a_time(
     assert max(sizes[2:]) < 40  # an article has 250 words and more
 
 
-def test_a_collection_against_a_source(solr: Collection, texts: dict[str, str]) -> None:
+def test_a_collection_against_a_source(solr: nd.Collection, texts: dict[str, str]) -> None:
     """New excerpts are found in the collection that has the articles."""
     sides = [
         [nd.Document(id=id, text=text) for id, text in texts.items() if id.startswith(kind)]

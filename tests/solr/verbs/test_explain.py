@@ -8,7 +8,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
 from tests.unit.verbs.test_explain import MANY, lucky_draws, missed_by_bad_luck
 
@@ -25,12 +24,12 @@ TEXTS = {
 DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
 
 
-def duplicates(solr: Collection) -> set[tuple[str, str]]:
+def duplicates(solr: nd.Collection) -> set[tuple[str, str]]:
     """The pairs of ids that the whole collection's duplicates are."""
     return {(pair.id, pair.other_id) for pair in nd.duplicates(solr, by="bands").pairs}
 
 
-def test_collection_and_source_explain_the_same(solr: Collection) -> None:
+def test_collection_and_source_explain_the_same(solr: nd.Collection) -> None:
     """What is stored gives the same facts and reasons as the texts themselves."""
     nd.index(DOCUMENTS, solr)
     source = [*DOCUMENTS, *MANY]  # more than are all compared
@@ -42,7 +41,7 @@ def test_collection_and_source_explain_the_same(solr: Collection) -> None:
         assert (stored.facts.first.stale, stored.facts.second.stale) == ((), ())
 
 
-def test_the_verdict_is_that_of_duplicates_and_searches(solr: Collection) -> None:
+def test_the_verdict_is_that_of_duplicates_and_searches(solr: nd.Collection) -> None:
     """Each way that is said to find a pair finds it, and the others do not."""
     nd.index(DOCUMENTS, solr)
     said: dict[str, set[bool]] = {"duplicates": set()}
@@ -63,7 +62,7 @@ def test_the_verdict_is_that_of_duplicates_and_searches(solr: Collection) -> Non
     assert both >= {"duplicates", "shingles", "signatures", "bands"}
 
 
-def test_a_text_changed_without_its_signature(solr: Collection) -> None:
+def test_a_text_changed_without_its_signature(solr: nd.Collection) -> None:
     """A text that somebody else updated is told from its signature, and is to be indexed again."""
     nd.index(DOCUMENTS, solr)
     set_fields(solr, [{"id": "far", "content": {"set": TEXTS["near 1"]}}])
@@ -81,7 +80,7 @@ def test_a_text_changed_without_its_signature(solr: Collection) -> None:
     assert nd.explain(solr, "near 1", "far").verdict == "found"
 
 
-def test_a_collection_without_signatures(solr: Collection) -> None:
+def test_a_collection_without_signatures(solr: nd.Collection) -> None:
     """Ways that were left out at indexing are said not to be there."""
     few = frozenset(DEFAULT_FIELDS) - {"signature", "content_bands"}
     nd.index(DOCUMENTS, solr, settings=nd.Settings(fields=few))
@@ -91,7 +90,7 @@ def test_a_collection_without_signatures(solr: Collection) -> None:
     assert there == ["shingles", "signatures", "md5"]
 
 
-def test_a_collection_without_texts(solr: Collection) -> None:
+def test_a_collection_without_texts(solr: nd.Collection) -> None:
     """Without texts there is nothing to compare."""
     few = frozenset(DEFAULT_FIELDS) - {"content"}
     nd.index(DOCUMENTS, solr, settings=nd.Settings(fields=few))
@@ -99,7 +98,7 @@ def test_a_collection_without_texts(solr: Collection) -> None:
         nd.explain(solr, "near 1", "near 2")
 
 
-def test_what_cannot_be_explained(solr: Collection) -> None:
+def test_what_cannot_be_explained(solr: nd.Collection) -> None:
     """An empty collection, an unknown id, and one id twice are each told."""
     with pytest.raises(nd.SettingsError, match="has no documents"):
         nd.explain(solr, "1", "2")

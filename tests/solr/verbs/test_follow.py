@@ -21,13 +21,11 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SettingsError, SourceError
 from neardup_solr.files import read_arrays, write_arrays
-from neardup_solr.progress import Progress
-from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.text import normalize
 from neardup_solr.verbs.annotate import follow, standby
-from neardup_solr.verbs.annotate.summary import AnnotateSummary
 from neardup_solr.verbs.duplicates.remember import FIRST_LINE
 from tests.command import NEARDUP
 from tests.solr import theirs
@@ -48,9 +46,9 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 class Following:
     """A follower in a thread of its own, with a session of its own."""
 
-    solr: Collection
+    solr: nd.Collection
     given: dict[str, Any] = field(default_factory=dict)
-    ended: list[AnnotateSummary | BaseException] = field(default_factory=list)
+    ended: list[nd.types.AnnotateSummary | BaseException] = field(default_factory=list)
     rounds: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread = field(init=False)
@@ -66,12 +64,12 @@ class Following:
         except BaseException as error:
             self.ended.append(error)
 
-    def _look(self, told: Progress) -> None:
+    def _look(self, told: nd.types.Progress) -> None:
         self.rounds += 1
         if self._stop.is_set():
             raise KeyboardInterrupt
 
-    def stop(self) -> AnnotateSummary:
+    def stop(self) -> nd.types.AnnotateSummary:
         """Interrupt it, and return its summary."""
         self._stop.set()
         self._thread.join(SECONDS)
@@ -82,7 +80,7 @@ class Following:
 
 
 @contextmanager
-def following(solr: Collection, **given: Any) -> Iterator[Following]:
+def following(solr: nd.Collection, **given: Any) -> Iterator[Following]:
     """Follow a collection within the block."""
     made = Following(solr, given)
     try:
@@ -100,7 +98,7 @@ def until(is_so: Callable[[], bool], seconds: float = SECONDS) -> None:
         time.sleep(0.1)
 
 
-def wrong(solr: Collection) -> list[str]:
+def wrong(solr: nd.Collection) -> list[str]:
     """The documents that have no fields, or those of another text."""
     found = solr.stored(list(solr.ids()), ["content", "md5_hash"])
     return [
@@ -109,13 +107,13 @@ def wrong(solr: Collection) -> list[str]:
     ]  # fmt: skip
 
 
-def put(solr: Collection, *documents: dict[str, Any]) -> None:
+def put(solr: nd.Collection, *documents: dict[str, Any]) -> None:
     """Send documents as somebody else's program does, and commit."""
     assert not solr.add([orjson.dumps(one) for one in documents])
     solr.commit()
 
 
-def is_right(solr: Collection, count: int) -> Callable[[], bool]:
+def is_right(solr: nd.Collection, count: int) -> Callable[[], bool]:
     """Return a check that there are so many documents, each with the fields of its text."""
     return lambda: solr.count() == count and wrong(solr) == []
 
@@ -128,7 +126,7 @@ def caught_up(caplog: pytest.LogCaptureFixture) -> list[tuple[int, int]]:
 
 
 def test_what_comes_or_changes_gets_its_fields(
-    solr: Collection, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Those that were there, new ones, replaced ones, and texts that are set; each once."""
     caplog.set_level(logging.INFO, "neardup_solr")
@@ -157,7 +155,7 @@ def test_what_comes_or_changes_gets_its_fields(
 
 
 def test_stopped_before_it_has_caught_up(
-    solr: Collection, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    solr: nd.Collection, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line says so, and the summary counts what was done."""
     caplog.set_level(logging.INFO, "neardup_solr")
@@ -171,7 +169,7 @@ def test_stopped_before_it_has_caught_up(
 
 
 @pytest.mark.slow
-def test_of_two_one_works_and_the_other_goes_on_after_it(solr: Collection) -> None:
+def test_of_two_one_works_and_the_other_goes_on_after_it(solr: nd.Collection) -> None:
     """Who works writes all; when it ends, the other one does after some seconds."""
     with following(solr) as one, following(solr) as other:
         for batch in range(3):  # by which they notice each other
@@ -185,7 +183,7 @@ def test_of_two_one_works_and_the_other_goes_on_after_it(solr: Collection) -> No
     assert second.annotated >= 40
 
 
-def test_other_settings_end_it_with_a_step(solr: Collection) -> None:
+def test_other_settings_end_it_with_a_step(solr: nd.Collection) -> None:
     """Somebody who writes fields with other settings is not undone."""
     put(solr, {"id": "a", "content": "one two three"})
     with following(solr) as run:
@@ -227,7 +225,7 @@ FERRY = "a ferry leaves the old pier at nine with a band and with lanterns on th
 BREAD = "how to bake bread with little yeast and much time in the mill by the river"
 
 
-def clusters(solr: Collection) -> list[list[str]]:
+def clusters(solr: nd.Collection) -> list[list[str]]:
     """The marked clusters, each with the document to keep first."""
     marked = solr.stored(list(solr.ids(["neardup_cluster:[* TO *]"])), MARKS)
     found: dict[int, list[tuple[int, str]]] = {}
@@ -237,7 +235,7 @@ def clusters(solr: Collection) -> list[list[str]]:
 
 
 def test_clusters_stay_marked_as_documents_come_and_go(
-    solr: Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """By the arguments of the remembered run; then nothing is marked until something changes."""
     caplog.set_level(logging.INFO, "neardup_solr")
@@ -276,7 +274,7 @@ def test_clusters_stay_marked_as_documents_come_and_go(
     assert done.marked - done.cleared == 2  # those of b and c went with their documents
 
 
-def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
+def test_marks_need_a_run_to_repeat(solr: nd.Collection, tmp_path: Path) -> None:
     """A file that is none, or of another collection, is told with what writes it."""
     remember = tmp_path / "known"
     step = f"run this once: neardup duplicates {solr.place} --mark --remember {remember}"
@@ -300,7 +298,7 @@ def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
             nd.annotate(solr, **given)
 
 
-def test_a_log_that_nobody_reads_holds_no_follower_up(solr: Collection) -> None:
+def test_a_log_that_nobody_reads_holds_no_follower_up(solr: nd.Collection) -> None:
     """It goes on though standard error is a full pipe, and a signal ends it."""
     put(solr, {"id": "old", "content": "a text of before"})
     reader, writer = os.pipe()

@@ -14,7 +14,6 @@ import pysolr
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from tests.solr import foreign
 
 SCHEMA = """<schema name="guide" version="1.6">
@@ -59,14 +58,14 @@ def entry(id: str, text: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def write(url: str, listings: Iterable[tuple[str, str]]) -> Collection:
+def write(url: str, listings: Iterable[tuple[str, str]]) -> nd.Collection:
     """Write listings by that program, and connect."""
     pysolr.Solr(url).add([entry(*one) for one in listings], commit=True)
     return nd.connect(url)
 
 
 @contextmanager
-def guide(listings: Iterable[tuple[str, str]]) -> Iterator[Collection]:
+def guide(listings: Iterable[tuple[str, str]]) -> Iterator[nd.Collection]:
     """A collection that is all that program's own."""
     with foreign.collection(schema=SCHEMA, key="<uniqueKey>id</uniqueKey>") as core:
         yield write(core.url, listings)
@@ -99,7 +98,7 @@ def test_annotate_writes_ours_beside_theirs() -> None:
         assert len(nd.duplicates(theirs).pairs) == 1
 
 
-def test_fields_of_another_program_in_our_schema(solr: Collection) -> None:
+def test_fields_of_another_program_in_our_schema(solr: nd.Collection) -> None:
     """They count as missing, and annotate writes all of them anew."""
     ours = write(solr.url, LISTINGS)
     with pytest.raises(nd.SettingsError, match=f"add them first: neardup annotate {ours.place}"):

@@ -15,7 +15,6 @@ from neardup_solr.minhash import make_entry
 from neardup_solr.records import natural
 from neardup_solr.solr import finder as together
 from neardup_solr.solr import query
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.session import CheckedSession
 from neardup_solr.verbs.gate import templates
 from neardup_solr.verbs.gate.policy import Policy
@@ -47,7 +46,7 @@ def drawn(count: int, seed: int, prefix: str) -> list[nd.Document]:
 
 
 def reported(
-    solr: Collection, documents: Sequence[nd.Document], policy: dict[str, Any]
+    solr: nd.Collection, documents: Sequence[nd.Document], policy: dict[str, Any]
 ) -> list[tuple[str, str, tuple[tuple[str, float, int | None, int], ...]]]:
     """The decisions that follow from all pairs of `duplicates`: old ones, and those before."""
     judge = Policy(**policy)
@@ -102,14 +101,16 @@ OLD, NEW = DRAWN[:150], DRAWN[150:]
 
 
 @pytest.fixture(scope="module")
-def old(core_pool: Cores) -> Iterator[Collection]:
+def old(core_pool: Cores) -> Iterator[nd.Collection]:
     """A core with the old documents, only to be read."""
     with core_pool.filled(OLD) as core:
         yield core
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
-def test_decisions_are_those_of_the_whole_report(old: Collection, policy: dict[str, Any]) -> None:
+def test_decisions_are_those_of_the_whole_report(
+    old: nd.Collection, policy: dict[str, Any]
+) -> None:
     """Whatever the batches, each decision, match and number is that of `duplicates`."""
     expected = reported(old, NEW, policy)
     assert len({action for _, action, _ in expected}) > 1
@@ -124,7 +125,7 @@ def test_decisions_are_those_of_the_whole_report(old: Collection, policy: dict[s
 
 
 def test_too_many_candidates_are_asked_in_halves(
-    solr: Collection, monkeypatch: pytest.MonkeyPatch
+    solr: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch that finds too many is split; a single document gets the best, and says so."""
     monkeypatch.setattr(together, "NEAREST", 10)
@@ -141,7 +142,7 @@ BOILERPLATE = " ".join(f"legal{number}" for number in range(40))
 
 
 @pytest.fixture
-def boilerplate(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> list[nd.Document]:
+def boilerplate(solr: nd.Collection, monkeypatch: pytest.MonkeyPatch) -> list[nd.Document]:
     """New documents for a collection in which most share a sentence, and where few are fetched."""
     monkeypatch.setattr(together, "HOT", 15)
     monkeypatch.setattr(together, "MOST", 30)
@@ -161,7 +162,7 @@ def boilerplate(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> list[nd.Do
 
 
 def test_bands_that_too_many_share_are_left_to_the_nearest(
-    solr: Collection, boilerplate: list[nd.Document]
+    solr: nd.Collection, boilerplate: list[nd.Document]
 ) -> None:
     """Boilerplate fills no batch: hot bands are learnt, and what is near is found all the same."""
     terms = [band_terms(one.text) for one in boilerplate]
@@ -180,7 +181,7 @@ def test_bands_that_too_many_share_are_left_to_the_nearest(
 
 
 def test_reports_of_boilerplate_are_those_of_one_search_each(
-    solr: Collection, boilerplate: list[nd.Document]
+    solr: nd.Collection, boilerplate: list[nd.Document]
 ) -> None:
     """Documents with hot bands are searched for alone; the others find what they found before."""
     nd.index(boilerplate, solr)
@@ -195,7 +196,7 @@ def test_reports_of_boilerplate_are_those_of_one_search_each(
 
 
 def test_a_text_that_is_there_too_often_is_met(
-    solr: Collection, monkeypatch: pytest.MonkeyPatch
+    solr: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All bands of 40 copies are hot: the next copy meets the nearest of them."""
     monkeypatch.setattr(together, "HOT", 15)
@@ -207,7 +208,7 @@ def test_a_text_that_is_there_too_often_is_met(
     assert (lamp.action, lamp.matches) == ("allow", ())
 
 
-def solr_sharing(solr: Collection, terms: set[str]) -> set[str]:
+def solr_sharing(solr: nd.Collection, terms: set[str]) -> set[str]:
     """The ids of all documents that have one of these bands."""
     if not terms:
         return set()
@@ -221,7 +222,7 @@ def band_terms(text: str) -> tuple[str, ...]:
     return make_entry(document("x", text), nd.Settings()).bands
 
 
-def test_what_is_not_admitted_keeps_nobody_out(solr: Collection) -> None:
+def test_what_is_not_admitted_keeps_nobody_out(solr: nd.Collection) -> None:
     """A document is compared with admitted ones only, within its batch and before it."""
     nd.index([document("old", FOX)], solr)
     held = f"{FOX} a"  # near the old one, and held
@@ -242,7 +243,7 @@ def test_what_is_not_admitted_keeps_nobody_out(solr: Collection) -> None:
         assert (four.matches[0].distance, four.matches[0].shared > 0) == (1, True)
 
 
-def test_a_document_is_not_its_own_near_duplicate(solr: Collection) -> None:
+def test_a_document_is_not_its_own_near_duplicate(solr: nd.Collection) -> None:
     """One that would replace an old version is not compared with that, nor are those after it."""
     nd.index([document("7", FOX), document("8", LAMP)], solr)
     for batch in (1, 50):
@@ -257,7 +258,7 @@ def test_a_document_is_not_its_own_near_duplicate(solr: Collection) -> None:
         ]  # fmt: skip
 
 
-def test_what_cannot_be_indexed_is_rejected(solr: Collection) -> None:
+def test_what_cannot_be_indexed_is_rejected(solr: nd.Collection) -> None:
     """Every document gets a decision, in order, whatever is wrong with it."""
     nd.index([document("1", FOX)], solr)
     news = [document("", LAMP), document("2", "\ud800"), document("3", ""), document("4", "\u200b"),
@@ -270,7 +271,7 @@ def test_what_cannot_be_indexed_is_rejected(solr: Collection) -> None:
     assert found[4].reason == "the same text as '1'"
 
 
-def test_admitted_documents_are_indexed(solr: Collection) -> None:
+def test_admitted_documents_are_indexed(solr: nd.Collection) -> None:
     """With index, what is allowed or tagged is in the collection, with what it is near to."""
     policy: dict[str, Any] = {"reject": 0.98, "hold": 0.9, "tag": 0.6}
     news = [
@@ -292,7 +293,7 @@ def test_admitted_documents_are_indexed(solr: Collection) -> None:
     assert nd.search(solr, text=LAMP)[0].id == "5"
 
 
-def test_decisions_that_nobody_reads_are_not_silently_lost(solr: Collection) -> None:
+def test_decisions_that_nobody_reads_are_not_silently_lost(solr: nd.Collection) -> None:
     """With `index`, a warning says that nothing was indexed; without it nothing would be done."""
     with pytest.warns(RuntimeWarning, match="were never read, so nothing was indexed"):
         nd.gate([document("fox", FOX)], solr, index=True)
@@ -300,7 +301,7 @@ def test_decisions_that_nobody_reads_are_not_silently_lost(solr: Collection) -> 
     assert solr.count() == 0
 
 
-def test_who_stops_early_finds_what_was_indexed(solr: Collection) -> None:
+def test_who_stops_early_finds_what_was_indexed(solr: nd.Collection) -> None:
     """With `index`, leaving the loop commits what Solr has until then."""
     for decision in nd.gate(
         [document("fox", FOX), document("lamp", LAMP)], solr, index=True, batch=1
@@ -310,7 +311,7 @@ def test_who_stops_early_finds_what_was_indexed(solr: Collection) -> None:
     assert list(solr.ids()) == ["fox"]
 
 
-def test_what_solr_refuses_keeps_nobody_out(solr: Collection) -> None:
+def test_what_solr_refuses_keeps_nobody_out(solr: nd.Collection) -> None:
     """A refused document is rejected with Solr's words, and its copy is judged without it."""
     news = [
         nd.Document(id="1", text=FOX, kept={"stars_i": "many"}),
@@ -327,7 +328,7 @@ def test_what_solr_refuses_keeps_nobody_out(solr: Collection) -> None:
     assert sorted(solr.ids()) == ["2", "4"]
 
 
-def test_filters_say_what_counts(solr: Collection) -> None:
+def test_filters_say_what_counts(solr: nd.Collection) -> None:
     """Only documents of the collection that match the filters are compared."""
     nd.index([nd.Document(id="1", text=FOX, kept={"city": "Paris"})], solr)
     for city, action in (("Paris", "reject"), ("Rome", "allow")):
@@ -335,14 +336,14 @@ def test_filters_say_what_counts(solr: Collection) -> None:
         assert actions(decided) == {"2": action}
 
 
-def test_a_collection_that_lacks_what_is_needed(solr: Collection) -> None:
+def test_a_collection_that_lacks_what_is_needed(solr: nd.Collection) -> None:
     """The error comes before the first decision is asked for, and says what is missing."""
     nd.index([document("1", FOX)], solr, settings={"fields": frozenset({"content", "signature"})})
     with pytest.raises(nd.SettingsError, match="without content_bands"):
         nd.gate([], solr)
 
 
-def test_an_empty_collection_and_no_documents(solr: Collection) -> None:
+def test_an_empty_collection_and_no_documents(solr: nd.Collection) -> None:
     """Nothing is near anything there; among themselves documents are still compared."""
     assert list(nd.gate([], solr)) == []
     assert actions(nd.gate([document("1", FOX), document("2", FOX)], solr)) == {
@@ -350,7 +351,7 @@ def test_an_empty_collection_and_no_documents(solr: Collection) -> None:
     }  # fmt: skip
 
 
-def test_short_records_by_alignment(solr: Collection) -> None:
+def test_short_records_by_alignment(solr: nd.Collection) -> None:
     """The measure for short records weighs words by how rare they are in the collection."""
     nd.index([document(str(n), f"house {n} in mill lane number {n} of alton") for n in range(20)],
              solr)  # fmt: skip
@@ -394,7 +395,7 @@ def test_a_collection_that_nobody_has_annotated(home: Path) -> None:
         assert actions(nd.gate([document("new", FOX)], solr)) == {"new": "allow"}
 
 
-def test_one_request_does(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_request_does(solr: nd.Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once the settings were met, a document without hot bands takes one request."""
     nd.index([document("1", FOX)], solr)
     asked: list[str] = []
@@ -413,7 +414,7 @@ def test_one_request_does(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> 
     assert [(one.action, one.matches[0].id) for one in first] == [("reject", "1")]
 
 
-def test_other_settings_are_noticed(solr: Collection) -> None:
+def test_other_settings_are_noticed(solr: nd.Collection) -> None:
     """Whatever others do to a collection, the gate goes by the settings that it has now."""
 
     def gated() -> list[tuple[str, ...]]:
@@ -438,7 +439,7 @@ def test_other_settings_are_noticed(solr: Collection) -> None:
         gated()
 
 
-def test_the_same_run_again(solr: Collection) -> None:
+def test_the_same_run_again(solr: nd.Collection) -> None:
     """Who was admitted is again, for the same reasons; who was kept out is not let in."""
     new = drawn(300, 7, "n")
     policy: dict[str, Any] = {"reject": 0.97, "hold": 0.85, "tag": 0.6}
@@ -448,7 +449,7 @@ def test_the_same_run_again(solr: Collection) -> None:
         assert second[id] == action or (action, second[id]) == ("hold", "reject")
 
 
-def test_a_document_that_replaces_another_keeps_its_columns(solr: Collection) -> None:
+def test_a_document_that_replaces_another_keeps_its_columns(solr: nd.Collection) -> None:
     """As with `index`: nothing is sent that lacks a column of the one there, unless asked for."""
     nd.index([nd.Document(id="1", text="a first text", kept={"price": "5"})], solr)
     nd.index([nd.Document(id="2", text="a second one", kept={"city": "Rome"})], solr)
@@ -461,7 +462,7 @@ def test_a_document_that_replaces_another_keeps_its_columns(solr: Collection) ->
     assert solr.count(["price:5"]) == 0
 
 
-def test_the_gate_tells_which_documents_it_replaced(solr: Collection) -> None:
+def test_the_gate_tells_which_documents_it_replaced(solr: nd.Collection) -> None:
     """One whose id the collection had before, or this run has sent; none if nothing is indexed."""
     nd.index([document("1", FOX)], solr)
     news = [document("1", LAMP), document("2", "a b c d"), document("3", "e f g h"),
@@ -474,7 +475,7 @@ def test_the_gate_tells_which_documents_it_replaced(solr: Collection) -> None:
         assert [one.replaces for one in found] == expected
 
 
-def test_the_progress_of_a_list_has_a_share(solr: Collection) -> None:
+def test_the_progress_of_a_list_has_a_share(solr: nd.Collection) -> None:
     """What is in memory as a whole has a known number of records; a generator has not."""
     news = [document(str(n), f"{n} of the many words {n}") for n in range(120)]
     seen: list[nd.types.Progress] = []
@@ -487,7 +488,7 @@ def test_the_progress_of_a_list_has_a_share(solr: Collection) -> None:
 
 @pytest.mark.parametrize("batch", [1, 50])
 def test_templates_are_held_and_copies_rejected(
-    solr: Collection, batch: int, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, batch: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Alerts that would be rejected for each other are held, from the fifth on or its batch."""
     alerts = [
@@ -512,7 +513,7 @@ def test_templates_are_held_and_copies_rejected(
 
 @pytest.mark.parametrize("batch", [1, 10, 200])
 def test_templates_of_few_words_are_held(
-    solr: Collection, batch: int, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, batch: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Short alerts are near to different ones that came in, and alike all the same."""
     rng = random.Random(1)
@@ -530,7 +531,7 @@ def test_templates_of_few_words_are_held(
 
 
 def test_templates_of_two_kinds_are_held(
-    solr: Collection, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Reminders of classes and of meetings are alike, and of two templates."""
     first = "reminder the {} class in the harbour hall starts at ten, bring a towel, a bottle of"
@@ -547,7 +548,7 @@ def test_templates_of_two_kinds_are_held(
 
 
 def test_copies_of_different_texts_are_no_template(
-    solr: Collection, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    solr: nd.Collection, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is rejected for the text that it was made of, after many groups, too."""
     monkeypatch.setattr(templates, "MOST_GROUPS", 100)
@@ -561,7 +562,7 @@ def test_copies_of_different_texts_are_no_template(
 
 
 @pytest.mark.parametrize("batch", [1, 50])
-def test_digests_and_what_they_quote_are_held(solr: Collection, batch: int) -> None:
+def test_digests_and_what_they_quote_are_held(solr: nd.Collection, batch: int) -> None:
     """Texts that a digest quotes, or that quote others, are no copies; an excerpt may be."""
     rng = random.Random(1)
     words = ["".join(rng.choices("aeioulmnrst", k=6)) for _ in range(60)]

@@ -11,9 +11,7 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr import lint
 from neardup_solr.solr import admin, own_schema, schema
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.lint.growth import estimate_growth
@@ -33,7 +31,7 @@ for number in range(0, 600, 6):
 LEAN = ("md5_hash", "num_words", "first_word", "content_bands", "signature")
 
 
-def filled(solr: Collection) -> Collection:
+def filled(solr: nd.Collection) -> nd.Collection:
     """The collection with the texts, indexed by another program into a dynamic field."""
     rows = [{"sku": sku, "title": f"title {sku}", "body_txt": text} for sku, text in TEXTS.items()]
     pysolr.Solr(solr.url, timeout=TIMEOUT).add(rows, commit=True)
@@ -41,7 +39,7 @@ def filled(solr: Collection) -> Collection:
 
 
 @pytest.fixture(scope="module")
-def shop() -> Iterator[Collection]:
+def shop() -> Iterator[nd.Collection]:
     """A shop that was annotated, with what was said and measured before."""
     with collection() as solr:
         nd.init(filled(solr), text="body_txt", prefix="nd_")
@@ -49,13 +47,13 @@ def shop() -> Iterator[Collection]:
         yield solr
 
 
-def plain(solr: Collection) -> requests.Response:
+def plain(solr: nd.Collection) -> requests.Response:
     """The answer of a query that names no fields."""
     params = {"q": "*:*", "rows": "10", "defType": "lucene", "indent": "false"}
     return requests.get(f"{solr.url}/select", params=params, timeout=TIMEOUT)
 
 
-def merged(solr: Collection) -> int:
+def merged(solr: nd.Collection) -> int:
     """The size of the index without deleted documents."""
     pysolr.Solr(solr.url, timeout=TIMEOUT).optimize()
     size = admin.index_bytes(solr)
@@ -63,7 +61,7 @@ def merged(solr: Collection) -> int:
     return size
 
 
-def ours(solr: Collection, id: str) -> dict[str, Any]:
+def ours(solr: nd.Collection, id: str) -> dict[str, Any]:
     """Our fields of a document."""
     return solr.document(id, ["*"])
 
@@ -86,7 +84,7 @@ def test_the_cost_is_what_init_said() -> None:
     assert f" times, up to about {peak:.1f} during writing)" in str(told)
 
 
-def test_shingles_only_if_asked_for(shop: Collection) -> None:
+def test_shingles_only_if_asked_for(shop: nd.Collection) -> None:
     """By default there are the fields that duplicates, bands and gate need, and no others."""
     written = {name.removeprefix("nd_") for name in plain(shop).json()["response"]["docs"][0]}
     assert written == {"sku", "title", "body_txt", "_version_", *LEAN, "signature_settings"}
@@ -97,7 +95,7 @@ def test_shingles_only_if_asked_for(shop: Collection) -> None:
         assert solr.needed_settings().fields == {"content", "content_ng", *LEAN}
 
 
-def test_index_writes_what_annotate_does(shop: Collection) -> None:
+def test_index_writes_what_annotate_does(shop: nd.Collection) -> None:
     """New documents in a prepared collection, whether others are annotated or not."""
     texts = [nd.Document(id=id, text=TEXTS[id]) for id in ("s0", "s1", "s2")]
     fields = {"sku", "body_txt", "_version_", "signature_settings", *LEAN}
@@ -115,7 +113,7 @@ def test_index_writes_what_annotate_does(shop: Collection) -> None:
         assert chosen.fields == {"content", "content_ng", *LEAN}
 
 
-def test_every_verb_answers_as_in_a_collection_of_ours(shop: Collection, solr_url: str) -> None:
+def test_every_verb_answers_as_in_a_collection_of_ours(shop: nd.Collection, solr_url: str) -> None:
     """The same texts, indexed by us with every field: the same pairs, matches and decisions."""
     some, text = "s6", TEXTS["s6"]
     with fresh_core(solr_url) as own:
@@ -139,7 +137,7 @@ def test_every_verb_answers_as_in_a_collection_of_ours(shop: Collection, solr_ur
     assert nd.mark(shop, ()).cleared == 200
 
 
-def test_an_update_by_somebody_else_keeps_our_fields(shop: Collection) -> None:
+def test_an_update_by_somebody_else_keeps_our_fields(shop: nd.Collection) -> None:
     """Of a part of a document, by a program that knows nothing of us."""
     before = ours(shop, "s3")
     assert len(before["nd_content_bands"]) == 42
@@ -189,7 +187,7 @@ def test_collections_prepared_before_go_on() -> None:
 def test_lint_finds_the_text_and_says_the_cost() -> None:
     """The field with the longest texts, though it is a dynamic one, in one line; and the growth."""
     with collection() as solr:
-        found = {one.rule: one for one in lint(filled(solr), prefix="nd_").findings}
+        found = {one.rule: one for one in nd.lint(filled(solr), prefix="nd_").findings}
         expected = estimate_growth(solr.with_names(Names(id="sku", text=("body_txt",))))
         assert found["text"].level == "note"
         assert found["text"].about == "body_txt"
@@ -197,12 +195,12 @@ def test_lint_finds_the_text_and_says_the_cost() -> None:
         assert found["growth"].reason == str(expected)
         nd.init(solr, text="body_txt", prefix="nd_")
         nd.annotate(solr)
-        assert not {"text", "growth"} & {one.rule for one in lint(solr).findings}
+        assert not {"text", "growth"} & {one.rule for one in nd.lint(solr).findings}
 
 
 def test_lint_without_texts_guesses_nothing() -> None:
     """An empty collection, and one whose only text is a copy of others."""
     with collection() as solr:
-        assert {one.level for one in lint(solr, prefix="nd_").findings if one.rule == "text"} == {
-            "warning"
-        }
+        assert {
+            one.level for one in nd.lint(solr, prefix="nd_").findings if one.rule == "text"
+        } == {"warning"}

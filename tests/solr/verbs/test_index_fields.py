@@ -9,7 +9,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
-from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 
 COUNT = 1_200  # more than are looked at
@@ -28,7 +27,7 @@ def documents(count: int = COUNT) -> Iterator[nd.Document]:
     yield nd.Document(id="edited", text=long_text(0).replace("w0x40", "other"))
 
 
-def test_long_texts_have_no_shingles(solr: Collection, caplog: pytest.LogCaptureFixture) -> None:
+def test_long_texts_have_no_shingles(solr: nd.Collection, caplog: pytest.LogCaptureFixture) -> None:
     """A line says so before anything is sent, nothing is lost, and bands find what is near."""
     told: list[list[str]] = []
 
@@ -51,7 +50,9 @@ def test_long_texts_have_no_shingles(solr: Collection, caplog: pytest.LogCapture
     assert not nd.doctor(solr).problems
 
 
-def test_a_collection_keeps_its_fields(solr: Collection, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_collection_keeps_its_fields(
+    solr: nd.Collection, caplog: pytest.LogCaptureFixture
+) -> None:
     """If it has shingles, long texts get them, too."""
     nd.index(SHORT, solr)
     assert nd.index(documents(5), solr).settings == DEFAULT_SETTINGS
@@ -60,7 +61,7 @@ def test_a_collection_keeps_its_fields(solr: Collection, caplog: pytest.LogCaptu
 
 
 def test_a_collection_stays_without_shingles(
-    solr: Collection, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Also if short texts come later."""
     nd.index(documents(5), solr)
@@ -72,7 +73,7 @@ def test_a_collection_stays_without_shingles(
 
 @pytest.mark.parametrize("fields", ["all", "+profile_hash", "-content_sg"])
 def test_named_fields_are_not_changed(
-    solr: Collection, fields: str, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, fields: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """They are what they were before."""
     summary = nd.index(documents(5), solr, settings={"fields": fields})
@@ -80,20 +81,20 @@ def test_named_fields_are_not_changed(
     assert not caplog.records
 
 
-def test_other_settings_go_with_long_texts(solr: Collection) -> None:
+def test_other_settings_go_with_long_texts(solr: nd.Collection) -> None:
     """The same settings again are those of the collection."""
     for _ in range(2):
         chosen = nd.index(documents(5), solr, settings={"hashes": 256}).settings
         assert (chosen.hashes, chosen.fields) == (256, ANNOTATED.fields)
 
 
-def test_most_of_the_first_texts_count(solr: Collection) -> None:
+def test_most_of_the_first_texts_count(solr: nd.Collection) -> None:
     """Few long ones among short records change nothing."""
     source = [*documents(5), *SHORT]
     assert nd.index(source, solr).settings == DEFAULT_SETTINGS
 
 
-def test_a_slow_source_waits_for_one_batch(solr: Collection) -> None:
+def test_a_slow_source_waits_for_one_batch(solr: nd.Collection) -> None:
     """What comes from an iterator is sent as soon as a batch is full."""
     taken: list[int] = []
 
@@ -107,7 +108,7 @@ def test_a_slow_source_waits_for_one_batch(solr: Collection) -> None:
 
 
 def test_what_was_looked_at_is_in_the_job(
-    solr: Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Records that fail among the first, and a resumed job, have the same counts and settings."""
     path, job = tmp_path / "long.jsonl", tmp_path / "job"
@@ -131,7 +132,7 @@ def test_what_was_looked_at_is_in_the_job(
 
 
 def test_collections_with_other_fields_are_compared(
-    solr: Collection, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, caplog: pytest.LogCaptureFixture
 ) -> None:
     """One that was indexed with shingles, and one without them."""
     nd.index(documents(5), solr)
@@ -142,7 +143,7 @@ def test_collections_with_other_fields_are_compared(
 
 
 def test_excerpts_that_are_missed_are_told(
-    solr: Collection, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Without shingles a search for containment says what would find them."""
     nd.index(documents(5), solr)

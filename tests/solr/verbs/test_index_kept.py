@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 
 VALUES = {
     "order": {"add": "x"},
@@ -28,7 +27,7 @@ STORED = {
 }
 
 
-def test_a_kept_object_is_stored_as_its_json(solr: Collection, tmp_path: Path) -> None:
+def test_a_kept_object_is_stored_as_its_json(solr: nd.Collection, tmp_path: Path) -> None:
     """It is no order to Solr and no document of its own, however often it is indexed."""
     source = tmp_path / "a.jsonl"
     source.write_text(

@@ -10,10 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import connect, init, lint
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import schema
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import NOTE, OWN, PLAIN, Names
 from neardup_solr.solr.responses import answer
 from tests.solr.foreign import CLASSIC, KEY, MANAGED, SCHEMA, collection
@@ -28,7 +26,7 @@ TEXTS = {
 }
 
 
-def whole(solr: Collection) -> object:
+def whole(solr: nd.Collection) -> object:
     """All that the Schema API says."""
     told = answer(solr.session.get(f"{solr.url}/schema"), {"schema": dict})["schema"]
     return {key: sorted(value, key=str) if isinstance(value, list) else value
@@ -39,21 +37,21 @@ def test_what_is_added_is_taken_away_again() -> None:
     """Nothing of the schema is changed but our fields, and afterwards it is as it was."""
     with collection() as solr:
         before = whole(solr)
-        done = init(solr, text=NAMES.text, prefix="nd_")
+        done = nd.init(solr, text=NAMES.text, prefix="nd_")
         assert done.is_done
         assert done.names == NAMES
         assert set(done.fields) == {"nd_" + name for name in OWN} | {NOTE}
         assert solr.kept_names() == solr.names == NAMES
         added = set(schema.read_schema(solr).fields) - set(SCHEMA_FIELDS)
         assert added == set(done.fields)
-        assert lint(solr, text=NAMES.text, prefix="nd_").dangers == ()
-        again = init(solr)
+        assert nd.lint(solr, text=NAMES.text, prefix="nd_").dangers == ()
+        again = nd.init(solr)
         assert (again.is_done, again.fields, again.names) == (True, (), NAMES)
-        assert set(init(solr, remove=True, dry_run=True).fields) == set(done.fields)
-        assert set(init(solr, remove=True).fields) == set(done.fields)
+        assert set(nd.init(solr, remove=True, dry_run=True).fields) == set(done.fields)
+        assert set(nd.init(solr, remove=True).fields) == set(done.fields)
         assert whole(solr) == before
         assert solr.kept_names() == solr.names == PLAIN
-        assert init(solr, remove=True).fields == ()
+        assert nd.init(solr, remove=True).fields == ()
 
 
 def test_an_open_collection_is_used_at_once() -> None:
@@ -63,11 +61,11 @@ def test_an_open_collection_is_used_at_once() -> None:
         solr.add([{"sku": sku, "title": "a ferry", "body": [text]} for sku, text in texts.items()])
         solr.commit()
         for _ in range(2):  # Solr still lists the fields of the first time
-            init(solr, text=("title", "body"), prefix="nd_")
+            nd.init(solr, text=("title", "body"), prefix="nd_")
             assert nd.annotate(solr).annotated == 5
             assert nd.search(solr, text="a ferry at nine")[0].id == "1"
             assert nd.strip(solr).stripped == 5
-            init(solr, remove=True)
+            nd.init(solr, remove=True)
 
 
 SCHEMA_FIELDS = [
@@ -80,7 +78,7 @@ def test_a_dry_run_changes_nothing() -> None:
     """It says what would be added, as XML too."""
     with collection() as solr:
         before = whole(solr)
-        planned = init(solr, text=["title"], prefix="nd_", dry_run=True)
+        planned = nd.init(solr, text=["title"], prefix="nd_", dry_run=True)
         assert whole(solr) == before
     assert not planned.is_done
     assert planned.is_mutable
@@ -92,39 +90,39 @@ def test_a_dry_run_changes_nothing() -> None:
 def test_the_xml_to_paste_is_enough(factory: str) -> None:
     """A schema that cannot be changed and gets those lines is prepared, and says so."""
     with collection(factory=factory) as solr:
-        planned = init(solr, text=NAMES.text, prefix="nd_")
+        planned = nd.init(solr, text=NAMES.text, prefix="nd_")
         assert (planned.is_done, planned.is_mutable) == (False, False)
         assert solr.kept_names() == PLAIN
         with pytest.raises(
             SettingsError, match="set `text` to a field that contains text: body or title"
         ):
-            init(solr)
+            nd.init(solr)
     with collection(factory=factory, more=planned.xml) as solr:
-        done = init(solr)
+        done = nd.init(solr)
         assert (done.is_done, done.fields, done.names) == (True, (), NAMES)
         with pytest.raises(SettingsError, match="cannot be changed over HTTP; delete these"):
-            init(solr, remove=True)
+            nd.init(solr, remove=True)
 
 
 def test_documents_index_and_search_after_it() -> None:
     """connect reads the names from the schema, so that the other verbs need no options."""
     with collection() as solr:
-        init(solr, text=["body"], prefix="nd_")
-        named = connect(solr.url)
+        nd.init(solr, text=["body"], prefix="nd_")
+        named = nd.connect(solr.url)
         assert named.names == replace(NAMES, text=("body",))
         nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
         assert [match.id for match in nd.search(named, id="1")] == ["2"]
         assert [(pair.id, pair.other_id) for pair in nd.duplicates(named).pairs] == [("1", "2")]
-        assert lint(named).dangers == ()
+        assert nd.lint(named).dangers == ()
         with pytest.raises(SettingsError, match=r"3 documents have values .*; .* neardup strip"):
-            init(named, remove=True)
+            nd.init(named, remove=True)
 
 
 def test_marks_and_bands_work_under_a_prefix() -> None:
     """So do the verbs that ask for our fields in queries of their own."""
     with collection() as solr:
-        init(solr, text=["body"], prefix="nd_")
-        named = connect(solr.url)
+        nd.init(solr, text=["body"], prefix="nd_")
+        named = nd.connect(solr.url)
         nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
         found = nd.duplicates(named)
         assert nd.mark(named, found).marked == 2
@@ -137,8 +135,8 @@ def test_marks_and_bands_work_under_a_prefix() -> None:
 def test_text_fields_may_be_named_later() -> None:
     """The names in the schema are replaced, the fields stay."""
     with collection() as solr:
-        init(solr, text=["title"])
-        done = init(solr, text=["body", "x_txt"])
+        nd.init(solr, text=["title"])
+        done = nd.init(solr, text=["body", "x_txt"])
         assert done.fields == ()
         assert solr.kept_names() == replace(NAMES, text=("body", "x_txt"), prefix="")
         keep_names(solr, Names(id="sku", text=("body",)))
@@ -165,7 +163,7 @@ def test_what_cannot_be_prepared(
     with collection(more=more) as solr:
         before = whole(solr)
         with pytest.raises(SettingsError, match=reason):
-            init(solr, text=text, prefix=prefix)
+            nd.init(solr, text=text, prefix=prefix)
         assert whole(solr) == before
 
 
@@ -176,15 +174,15 @@ def test_a_dynamic_field_that_documents_have() -> None:
         assert solr.with_names(Names(id="sku")).add([{"sku": "1", "nd_signature": "x"}]) == ()
         solr.commit()
         with pytest.raises(SettingsError, match="'nd_signature' already exists: documents con"):
-            init(solr, text=["title"], prefix="nd_")
+            nd.init(solr, text=["title"], prefix="nd_")
 
 
 def test_another_prefix_needs_a_way_back_first() -> None:
     """Two sets of our fields would be one too many."""
     with collection() as solr:
-        init(solr, text=["title"], prefix="nd_")
+        nd.init(solr, text=["title"], prefix="nd_")
         with pytest.raises(SettingsError, match=r"prefix 'nd_'; .* --remove"):
-            init(solr, prefix="x_")
+            nd.init(solr, prefix="x_")
 
 
 def test_fields_that_were_there_before_stay() -> None:
@@ -194,31 +192,31 @@ def test_fields_that_were_there_before_stay() -> None:
         assert solr.with_names(Names(id="sku")).add([{"sku": "1", "md5_hash": "x"}]) == ()
         solr.commit()
         with pytest.raises(SettingsError, match="'md5_hash' already exists: documents contain it"):
-            init(solr, text=["title"])
-        assert [one.about for one in lint(solr, text=["title"]).dangers] == ["md5_hash"]
+            nd.init(solr, text=["title"])
+        assert [one.about for one in nd.lint(solr, text=["title"]).dangers] == ["md5_hash"]
         solr.delete_query("*:*")
         solr.commit()
-        done = init(solr, text=["title"])
+        done = nd.init(solr, text=["title"])
         assert "md5_hash" not in done.fields
-        assert lint(solr).dangers == ()
-        assert "md5_hash" not in init(solr, remove=True).fields
+        assert nd.lint(solr).dangers == ()
+        assert "md5_hash" not in nd.init(solr, remove=True).fields
         assert "md5_hash" in schema.read_schema(solr).fields
 
 
 def test_several_commands_prepare_at_once() -> None:
     """All of them end well, and the fields are there once."""
     with collection() as solr, ThreadPoolExecutor(4) as pool:
-        done = list(pool.map(lambda _: init(solr, text=["title"], prefix="nd_"), range(4)))
+        done = list(pool.map(lambda _: nd.init(solr, text=["title"], prefix="nd_"), range(4)))
         assert all(one.is_done for one in done)
-        assert init(solr).fields == ()
+        assert nd.init(solr).fields == ()
 
 
-def test_our_own_collection_has_nothing_to_add(solr: Collection) -> None:
+def test_our_own_collection_has_nothing_to_add(solr: nd.Collection) -> None:
     """One of the bundled configset is as it should be, and keeps the usual names."""
-    done = init(solr)
+    done = nd.init(solr)
     assert (done.is_done, done.fields, done.names) == (True, (), PLAIN)
-    assert init(solr, remove=True).fields == ()
-    assert not init(solr).is_created
+    assert nd.init(solr, remove=True).fields == ()
+    assert not nd.init(solr).is_created
 
 
 def test_a_note_that_is_not_understood(tmp_path: Path) -> None:
@@ -231,7 +229,7 @@ def test_a_note_that_is_not_understood(tmp_path: Path) -> None:
 def test_several_text_fields_are_left_to_their_own_program() -> None:
     """Index would put the whole text into the first one; it refuses new documents, too."""
     with collection() as solr:
-        init(solr, text=("title", "body"), prefix="nd_")
+        nd.init(solr, text=("title", "body"), prefix="nd_")
         new = [{"id": "2", "title": "a night ferry", "body": ["at nine"]}]
         with pytest.raises(SettingsError, match=r"\(title, body\).*: neardup annotate -c"):
             nd.index(new, solr, text=("title", "body"))
@@ -247,7 +245,7 @@ def test_documents_of_another_program_are_not_replaced() -> None:
         solr.commit()
         with pytest.raises(nd.errors.SchemaError, match="the schema lacks the fields"):
             nd.search(solr, id="1")
-        init(solr, text="title", prefix="nd_")
+        nd.init(solr, text="title", prefix="nd_")
         nd.annotate(solr)
         before = solr.whole(["1"])
         for keep in (None, ()):

@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import lint
 from neardup_solr.errors import CoreMissing, SettingsError
 from neardup_solr.solr import own_schema, schema
-from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.findings import Finding
-from neardup_solr.verbs.lint import Lint
 from neardup_solr.verbs.safety import require_safe
 from tests.solr.foreign import CLASSIC, MANAGED, SCHEMA, collection
 
@@ -70,19 +68,19 @@ SEARCHES = {
 }  # fmt: skip
 
 
-def send(solr: Collection, *documents: Mapping[str, Any]) -> None:
+def send(solr: nd.Collection, *documents: Mapping[str, Any]) -> None:
     """Add documents, or update parts of them, as another program does."""
     assert solr.with_names(Names(id="sku")).add(documents) == ()
     solr.commit()
 
 
-def rules(found: Lint, level: str) -> dict[str, Finding]:
+def rules(found: nd.types.Lint, level: str) -> dict[str, Finding]:
     """The findings of a level by what they are about."""
     return {one.about: one for one in found.findings if one.level == level}
 
 
 @contextmanager
-def ready(**made: str) -> Iterator[Collection]:
+def ready(**made: str) -> Iterator[nd.Collection]:
     """A collection that has all of our fields under a prefix."""
     with collection(**made) as solr:
         solr = solr.with_names(NAMES)
@@ -100,7 +98,7 @@ def test_lint_says_what_an_update_loses() -> None:
     with collection(more=FIELDS) as solr:
         send(solr, {"sku": "1", **DOCUMENT})
         before = {name for name, query in SEARCHES.items() if solr.count([query])}
-        warned = lint(solr, text=["title"], prefix="nd_")
+        warned = nd.lint(solr, text=["title"], prefix="nd_")
         send(solr, {"sku": "1", "a_txt": {"set": "word"}})
         after = {name for name, query in SEARCHES.items() if solr.count([query])}
     assert before == set(SEARCHES)
@@ -114,7 +112,7 @@ def test_only_fields_that_documents_have_are_lost() -> None:
     """A schema may have what no document uses."""
     with collection(more=FIELDS) as solr:
         send(solr, {"sku": "1", "title": "word", "price": 1})
-        found = lint(solr, text=["title"], prefix="nd_")
+        found = nd.lint(solr, text=["title"], prefix="nd_")
     assert [one.about for one in found.dangers] == ["lost_all"]
     assert "copied from lost_source, which is not itself stored" in found.dangers[0].reason
 
@@ -132,9 +130,9 @@ def test_a_value_in_a_copy_that_is_only_indexed_is_a_danger(name: str) -> None:
     """One that has no source is found; of others lint says that nothing tells."""
     with ready(more=WRITTEN) as solr:
         send(solr, {"sku": "1", "title": "word", "body": "more"})
-        assert {"catchall", "other"} <= rules(lint(solr), "note").keys()
+        assert {"catchall", "other"} <= rules(nd.lint(solr), "note").keys()
         send(solr, {"sku": "2", "a_s": "x", name: "by hand"})
-        found = lint(solr)
+        found = nd.lint(solr)
         assert [each.about for each in found.dangers] == [name]
         assert "1 document has" in found.dangers[0].reason
         with pytest.raises(nd.SettingsError, match=f"^{name}:"):
@@ -146,7 +144,7 @@ def test_what_keeps_a_field_follows_from_its_type() -> None:
     """A text has no docValues; what has them only has to count them; a copy needs its source."""
     with ready(more=WRITTEN + FIELDS) as solr:
         send(solr, {"sku": "1", "title": "word", "off": "x", "code": "x", **DOCUMENT})
-        advice = {each.about: each.remedy for each in lint(solr).dangers}
+        advice = {each.about: each.remedy for each in nd.lint(solr).dangers}
     assert [name for name in advice if "add docValues" in advice[name]] == ["code"]
     assert "useDocValuesAsStored" in advice["off"]
     assert "lost_source" in advice["lost_all"]
@@ -156,17 +154,17 @@ def test_a_collection_that_is_fine_has_no_dangers() -> None:
     """With our fields in it, and on this machine, nothing but notes remains."""
     with ready() as solr:
         send(solr, {"sku": "1", "title": "word", "body": ["a", "b"], "price": 3, "a_s": "x"})
-        found = lint(solr)
+        found = nd.lint(solr)
         require_safe(solr)
     assert found.documents == 1
     assert [one for one in found.findings if one.level != "note"] == []
 
 
-def test_our_own_collection_is_fine(solr: Collection) -> None:
+def test_our_own_collection_is_fine(solr: nd.Collection) -> None:
     """So is one of the bundled configset, though its schema cannot be changed."""
     assert solr.add([{"id": "1", "content": "word", "city": "Paris"}]) == ()
     solr.commit()
-    found = {(one.level, one.rule) for one in lint(solr).findings}
+    found = {(one.level, one.rule) for one in nd.lint(solr).findings}
     assert found - {("note", "version")} == {("note", "schema")}  # that of an older Solr
 
 
@@ -192,10 +190,10 @@ def test_children_without_a_path_are_a_danger(
     """An update of their parent deletes them, and only them."""
     with collection(schema=made) as solr:
         send(solr, {"sku": "alone", "title": "x"})
-        assert rules(lint(solr, text=["title"]), "danger") == {}
+        assert rules(nd.lint(solr, text=["title"]), "danger") == {}
         send(solr, family)
         assert solr.count() == 3
-        found = lint(solr, text=["title"])
+        found = nd.lint(solr, text=["title"])
         send(solr, {"sku": "p", "a_s": {"set": "x"}})
         assert solr.count(["sku:p OR sku:c"]) == left
     assert [one.rule for one in found.dangers] == (["children"] if left == 1 else [])
@@ -241,14 +239,14 @@ def test_update_chains_that_change_documents(before: str, after: str, danger: st
     with collection(factory=factory) as solr:
         send(solr, {"sku": "1", "title": "word", "state_s": "old"})
         (was,) = read(solr)
-        found = lint(solr, text=["title"])
+        found = nd.lint(solr, text=["title"])
         send(solr, {"sku": "1", "a_s": {"set": "x"}})
         (now,) = read(solr)
     assert [one.about for one in found.dangers] == ([danger] if danger else [])
     assert (was != now) == bool(danger)
 
 
-def read(solr: Collection) -> list[dict[str, Any]]:
+def read(solr: nd.Collection) -> list[dict[str, Any]]:
     """The values that the processors change."""
     return solr.with_names(Names(id="sku")).stored(["1"], ["body", "state_s"])
 
@@ -257,7 +255,7 @@ def test_the_update_log_and_the_version() -> None:
     """Without them Solr refuses an update of a part, or cannot tell who came first."""
     with collection(log="") as solr:
         send(solr, {"sku": "1", "title": "word"})
-        assert rules(lint(solr, text=["title"]), "danger").keys() == {"updateLog"}
+        assert rules(nd.lint(solr, text=["title"]), "danger").keys() == {"updateLog"}
         with pytest.raises(SettingsError, match=r"updateLog: .*is off.*; add <updateL"):
             require_safe(solr, text=["title"])
 
@@ -266,14 +264,14 @@ def test_too_few_clauses() -> None:
     """The limit that counts is the one that a query meets."""
     query = "<query><maxBooleanClauses>999</maxBooleanClauses></query>"
     with collection(factory=MANAGED.format("true") + query) as solr:
-        found = rules(lint(solr, text=["title"]), "warning")
+        found = rules(nd.lint(solr, text=["title"]), "warning")
     assert found.keys() == {"maxBooleanClauses"}
 
 
 def test_no_unique_key() -> None:
     """Nothing can be updated then."""
     with collection(key="", log="") as solr:
-        found = rules(lint(solr, text=["title"]), "danger")
+        found = rules(nd.lint(solr, text=["title"]), "danger")
     assert "no unique key" in found["uniqueKey"].reason
 
 
@@ -281,7 +279,7 @@ def test_no_unique_key() -> None:
 def test_schemas_that_cannot_be_changed(factory: str) -> None:
     """The remedy is XML to paste; asking changes nothing."""
     with collection(factory=factory) as solr:
-        found = rules(lint(solr, text=["title"]), "warning")
+        found = rules(nd.lint(solr, text=["title"]), "warning")
         assert (
             f"neardup init {solr.place} --text-field title prints" in found["schemaFactory"].remedy
         )
@@ -294,13 +292,13 @@ def test_clashes_and_texts() -> None:
     """A field of another kind under one of our names, and texts that cannot be read."""
     more = '<field name="signature" type="text" indexed="true" stored="true"/>'
     with collection(more=more) as solr:
-        found = rules(lint(solr, text=["catchall", "price", "nope"]), "danger")
+        found = rules(nd.lint(solr, text=["catchall", "price", "nope"]), "danger")
         assert "it is a TextField, not a StrField" in found["signature"].reason
         assert "--prefix" in found["signature"].remedy
         assert "cannot be read back" in found["catchall"].reason
         assert "LongPointField, not text" in found["price"].reason
         assert "does not exist" in found["nope"].reason
-        assert rules(lint(solr, text=["title"], prefix="nd_"), "danger") == {}
+        assert rules(nd.lint(solr, text=["title"], prefix="nd_"), "danger") == {}
 
 
 def test_defaults_of_select_do_not_matter_but_appends_do() -> None:
@@ -308,14 +306,14 @@ def test_defaults_of_select_do_not_matter_but_appends_do() -> None:
     hiding = MANAGED.format("true")
     config = '<lst name="appends"><str name="fq">title:x</str></lst>'
     with collection(factory=hiding, select=config) as solr:
-        found = rules(lint(solr, text=["title"]), "danger")
+        found = rules(nd.lint(solr, text=["title"]), "danger")
     assert found.keys() == {"/select appends fq"}
 
 
 def test_a_collection_that_is_not_there(solr_url: str) -> None:
     """It is the usual error."""
     with pytest.raises(CoreMissing):
-        lint(open_collection(solr_url, "nowhere"))
+        nd.lint(open_collection(solr_url, "nowhere"))
 
 
 def test_a_field_that_left_the_schema() -> None:
@@ -325,5 +323,5 @@ def test_a_field_that_left_the_schema() -> None:
         schema.change(solr, {"add-field": add})
         send(solr, {"sku": "1", "title": "word", "old": "x"})
         schema.change(solr, {"delete-field": {"name": "old"}})
-        found = rules(lint(solr, text=["title"]), "danger")
+        found = rules(nd.lint(solr, text=["title"]), "danger")
     assert found["old"].rule == "unknown-field"

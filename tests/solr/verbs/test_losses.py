@@ -14,10 +14,9 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr import annotate, strip
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import solr_config
-from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.verbs import mark as marking
 from neardup_solr.verbs.annotate import follow
@@ -82,64 +81,64 @@ FINE: list[dict[str, Any]] = [
 
 
 @pytest.fixture(scope="module")
-def solr(home: Path) -> Iterator[Collection]:
+def solr(home: Path) -> Iterator[nd.Collection]:
     """A collection in which nothing would be lost, annotated by updates of fields."""
     with theirs.collection(processors=TRIMMING, fields=FIELDS) as made:
         theirs.add(made, theirs.documents(30))
         theirs.add(
             made, [{"key": f"fine{at}", "title": "t", **each} for at, each in enumerate(FINE)]
         )
-        annotate(made)
+        nd.annotate(made)
         yield made
 
 
-def is_found(solr: Collection, query: str) -> bool:
+def is_found(solr: nd.Collection, query: str) -> bool:
     """Whether a query finds a document."""
     return bool(theirs.select(solr, query))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_document_that_would_lose_something_stops_the_run(solr: Collection, loss: str) -> None:
+def test_a_document_that_would_lose_something_stops_the_run(solr: nd.Collection, loss: str) -> None:
     """It is named with the field, its batch is not written, and without it the run goes on."""
     fields, name, query = LOSSES[loss]
     before = theirs.everything(solr)
     theirs.add(solr, [{"key": "first", "title": "t"}, {"key": "last", "title": "t", **fields}])
     assert is_found(solr, query)
     with pytest.raises(SettingsError) as refused:
-        annotate(solr)
+        nd.annotate(solr)
     assert name in refused.value.reason
     assert theirs.ours(solr).keys().isdisjoint({"first", "last"})
     assert is_found(solr, query)
     solr.delete_query("key:(last OR first) OR _root_:last")
     solr.commit()
     theirs.add(solr, [{"key": "mended", "title": "t"}])
-    annotate(solr)
+    nd.annotate(solr)
     assert "mended" in theirs.ours(solr)
     solr.delete_ids(["mended"])
     solr.commit()
     assert theirs.everything(solr) == before
 
 
-def test_one_document_in_many_is_found_where_it_is(solr: Collection) -> None:
+def test_one_document_in_many_is_found_where_it_is(solr: nd.Collection) -> None:
     """Batches before it are written, its own is not."""
     many = [{"key": f"z{at:04}", "title": f"t {at}"} for at in range(700)]
     theirs.add(solr, [*many[:650], many[650] | {"shown": ["seven"]}, *many[651:]])
     with pytest.raises(SettingsError, match=r"^shown: the document 'z0650'"):
-        annotate(solr, query="key:z*", batch=50, threads=1)
+        nd.annotate(solr, query="key:z*", batch=50, threads=1)
     solr.commit()
     ours = theirs.ours(solr).keys()
     assert {one["key"] for one in many[:650]} <= ours
     assert ours.isdisjoint(one["key"] for one in many[650:])
     assert is_found(solr, "shown:seven")
     theirs.add(solr, [many[650]])
-    assert annotate(solr, query="key:z*").failed == 0
+    assert nd.annotate(solr, query="key:z*").failed == 0
     assert {one["key"] for one in many} <= theirs.ours(solr).keys()
 
 
 class Follower(threading.Thread):
     """A follower of a collection, and the error that ends it."""
 
-    def __init__(self, solr: Collection) -> None:
+    def __init__(self, solr: nd.Collection) -> None:
         super().__init__()
         self.solr = solr
         self.error: SettingsError | None = None
@@ -147,7 +146,7 @@ class Follower(threading.Thread):
     def run(self) -> None:
         own = open_collection(self.solr.base, self.solr.name, names=self.solr.names)
         try:
-            annotate(own, follow=True)
+            nd.annotate(own, follow=True)
         except SettingsError as error:
             self.error = error
 
@@ -159,7 +158,7 @@ class Follower(threading.Thread):
 
 
 @contextmanager
-def following() -> Iterator[tuple[Collection, Follower]]:
+def following() -> Iterator[tuple[nd.Collection, Follower]]:
     """Yield a collection of three documents, and a follower that has annotated them."""
     with theirs.collection(fields=FIELDS) as solr:
         theirs.add(solr, theirs.documents(3))
@@ -211,12 +210,12 @@ def test_what_a_document_that_is_written_whole_keeps_is_no_loss(home: Path, kept
     with theirs.collection(fields=FIELDS) as solr:
         theirs.add(solr, [{"key": "a", "title": "t", **fields}])
         (before,) = theirs.select(solr, query, fl=f"key,{name}")
-        assert annotate(solr).annotated == 1
+        assert nd.annotate(solr).annotated == 1
         assert theirs.select(solr, query, fl=f"key,{name}") == [before]
 
 
-WRITERS: dict[str, Callable[[Collection], object]] = {
-    "strip": strip,
+WRITERS: dict[str, Callable[[nd.Collection], object]] = {
+    "strip": nd.strip,
     "mark": lambda solr: nd.mark(solr, nd.duplicates(solr), yes=True),
     "reband": lambda solr: nd.reband(solr, bands=20, rows=5),
 }
@@ -227,7 +226,7 @@ def test_other_writers_look_too(home: Path, verb: str) -> None:
     """strip, mark and reband write documents anew, and refuse one that would lose a field."""
     with theirs.collection(fields=FIELDS) as solr:
         theirs.add(solr, [{"key": at, "title": "one and the same title"} for at in "ab"])
-        annotate(solr)
+        nd.annotate(solr)
         row = theirs.select(solr, "key:b")[0]
         theirs.add(solr, [{**{n: v for n, v in row.items() if n[0] != "_"}, "stock_left": 7}])
         with pytest.raises(SettingsError, match="stock_left"):
@@ -236,7 +235,7 @@ def test_other_writers_look_too(home: Path, verb: str) -> None:
         assert not is_found(solr, " OR ".join(f"nd_{name}:*" for name in MARKS))
 
 
-def change_schema(solr: Collection, **commands: object) -> None:
+def change_schema(solr: nd.Collection, **commands: object) -> None:
     """Change a schema by commands of the Schema API."""
     made = {name.replace("_", "-"): command for name, command in commands.items()}
     requests.post(f"{solr.url}/schema", json=made, timeout=60).raise_for_status()
@@ -255,7 +254,7 @@ def test_marks_go_by_the_schema_of_now(
     monkeypatch.setattr(marking, "BATCH", 1)
     with theirs.collection(fields=FIELDS + LABELS) as solr:
         theirs.add(solr, [{"key": at, "title": "one and the same title"} for at in "abc"])
-        annotate(solr)
+        nd.annotate(solr)
         (cluster,) = nd.duplicates(solr).clusters
         nd.mark(solr, [cluster])
         turned = replace(cluster, canonical="c", members=cluster.members[::-1])
@@ -291,7 +290,7 @@ def test_a_copy_into_another_collection_goes_by_the_schema_of_now(home: Path) ->
                 theirs.add(other, [{"id": "c", "content": "old text", "note": 7}])
 
         with pytest.raises(SettingsError, match=r"^note:.*'c'"):
-            annotate(solr, into=other, batch=1, on_progress=change)
+            nd.annotate(solr, into=other, batch=1, on_progress=change)
         other.commit()
         assert other.count(["note:7"]) == 1
 
@@ -302,5 +301,5 @@ def test_documents_of_another_collection_are_not_replaced(home: Path) -> None:
         theirs.add(solr, [{"key": "a", "title": "new text"}])
         theirs.add(other, [{"key": "a", "title": "old text", "count": 7}])
         with pytest.raises(SettingsError, match="count"):
-            annotate(solr, into=other)
+            nd.annotate(solr, into=other)
         assert is_found(other, "count:7")

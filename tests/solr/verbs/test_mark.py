@@ -15,17 +15,14 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr import mark
 from neardup_solr.files import solr_config
-from neardup_solr.records import Cluster, Member
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr import collection
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS as FIELDS
 from neardup_solr.solr.settle import ROUNDS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs import mark as marking
-from neardup_solr.verbs.mark import Marks, numbers
+from neardup_solr.verbs.mark import numbers
 from tests import ROOT
 
 TIMEOUT = 30
@@ -48,12 +45,12 @@ DOCUMENTS = [nd.Document(id=id, text=text, kept=KEPT) for id, text in TEXTS.item
 SETTINGS = nd.Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))
 
 
-def cluster(id: str, *members: str) -> Cluster:
+def cluster(id: str, *members: str) -> nd.Cluster:
     """A cluster of these members, the canonical one first."""
-    return Cluster(
+    return nd.Cluster(
         id=id,
         canonical=members[0],
-        members=tuple(Member(id=each, similarity=1.0, distance=0) for each in members),
+        members=tuple(nd.types.Member(id=each, similarity=1.0, distance=0) for each in members),
         pairs=len(members) - 1,
         diameter=1,
         bridges=(),
@@ -68,13 +65,13 @@ MARKS = {"10": (FOX, 1, 0), "9": (FOX, 0, 1), "11": (FOX, 0, 2),
 
 
 @pytest.fixture
-def filled(solr: Collection) -> Collection:
+def filled(solr: nd.Collection) -> nd.Collection:
     """A core with all documents and every field."""
     nd.index(DOCUMENTS, solr, settings=SETTINGS)
     return solr
 
 
-def select(solr: Collection, **params: Any) -> dict[str, Any]:
+def select(solr: nd.Collection, **params: Any) -> dict[str, Any]:
     """The whole answer to a search for all documents, or for `q`."""
     data = {"q": "*:*", "rows": 100, "sort": "id asc", **params}
     answer = requests.post(f"{solr.url}/select", data=data, timeout=TIMEOUT)
@@ -83,12 +80,12 @@ def select(solr: Collection, **params: Any) -> dict[str, Any]:
     return decoded
 
 
-def ids(solr: Collection, **params: Any) -> list[str]:
+def ids(solr: nd.Collection, **params: Any) -> list[str]:
     """The ids that a search finds."""
     return [found["id"] for found in select(solr, fl="id", **params)["response"]["docs"]]
 
 
-def documents(solr: Collection) -> list[dict[str, Any]]:
+def documents(solr: nd.Collection) -> list[dict[str, Any]]:
     """Every field of every document but its version, marks included."""
     found: list[dict[str, Any]] = select(solr, fl="*")["response"]["docs"]
     return [{name: each[name] for name in sorted(each) if name != "_version_"} for each in found]
@@ -99,19 +96,19 @@ def unmarked(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{n: each[n] for n in each if n not in FIELDS} for each in documents]
 
 
-def marks(solr: Collection) -> dict[str, tuple[int, ...]]:
+def marks(solr: nd.Collection) -> dict[str, tuple[int, ...]]:
     """The marks of all documents that have any."""
     rows = select(solr, fl=",".join(["id", *FIELDS]))["response"]["docs"]
     return {row["id"]: tuple(row[n] for n in FIELDS) for row in rows if FIELDS[0] in row}
 
 
-def lucene(solr: Collection) -> dict[str, int]:
+def lucene(solr: nd.Collection) -> dict[str, int]:
     """Lucene's own number of each document: another one once the document is written anew."""
     found = select(solr, fl="id,[docid]")["response"]["docs"]
     return {each["id"]: each["[docid]"] for each in found}
 
 
-def all_searches(solr: Collection) -> list[object]:
+def all_searches(solr: nd.Collection) -> list[object]:
     """What each kind of search, whole-collection duplicates and the settings give."""
     found: list[object] = [
         nd.search(solr, text=TEXTS["9"], by=by, same=("first_word",))
@@ -121,11 +118,11 @@ def all_searches(solr: Collection) -> list[object]:
     return [*found, nd.duplicates(solr), solr.values("signature_settings"), kept]
 
 
-def counts(**given: int) -> Marks:
+def counts(**given: int) -> nd.types.Marks:
     """Marks whose other counts are 0."""
     names = ("clusters", "marked", "unchanged", "vanished", "cleared")
     assert given.keys() <= set(names)
-    return Marks(**{name: given.get(name, 0) for name in names})  # type: ignore[arg-type]
+    return nd.types.Marks(**{name: given.get(name, 0) for name in names})  # type: ignore[arg-type]
 
 
 def interrupt(_: nd.types.Progress) -> None:
@@ -133,79 +130,79 @@ def interrupt(_: nd.types.Progress) -> None:
     raise KeyboardInterrupt
 
 
-def test_members_get_cluster_canonical_and_rank(filled: Collection) -> None:
+def test_members_get_cluster_canonical_and_rank(filled: nd.Collection) -> None:
     """Members are marked in their order, and documents outside of clusters are not."""
-    assert mark(filled, BOTH) == counts(clusters=2, marked=5)
+    assert nd.mark(filled, BOTH) == counts(clusters=2, marked=5)
     assert marks(filled) == MARKS
 
 
-def test_marks_are_written_in_place(filled: Collection) -> None:
+def test_marks_are_written_in_place(filled: nd.Collection) -> None:
     """Marking, for the first time and anew, leaves each document where it lies in the index."""
     before = lucene(filled)
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     assert lucene(filled) == before
-    mark(filled, [replace(FOXES, canonical="11", members=FOXES.members[::-1]), WORDS])
+    nd.mark(filled, [replace(FOXES, canonical="11", members=FOXES.members[::-1]), WORDS])
     assert marks(filled)["11"] == (FOX, 1, 0)
     assert lucene(filled) == before
 
 
-def test_clearing_writes_documents_anew(filled: Collection) -> None:
+def test_clearing_writes_documents_anew(filled: nd.Collection) -> None:
     """Solr removes a value only by writing the document anew: the proof above can fail."""
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     before = lucene(filled)
-    mark(filled, ())
+    nd.mark(filled, ())
     assert lucene(filled) != before
 
 
-def test_marking_changes_nothing_else(filled: Collection) -> None:
+def test_marking_changes_nothing_else(filled: nd.Collection) -> None:
     """Every field of every document, every kind of search and the settings stay."""
     before, found = documents(filled), all_searches(filled)
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     assert unmarked(documents(filled)) == before
     assert all_searches(filled) == found
 
 
-def test_undo_leaves_everything_as_before(filled: Collection) -> None:
+def test_undo_leaves_everything_as_before(filled: nd.Collection) -> None:
     """After undo all fields and searches are as if nothing had ever been marked."""
     before, found = documents(filled), all_searches(filled)
-    mark(filled, BOTH)
-    assert mark(filled, ()) == counts(cleared=5)
+    nd.mark(filled, BOTH)
+    assert nd.mark(filled, ()) == counts(cleared=5)
     assert documents(filled) == before
     assert all_searches(filled) == found
-    assert mark(filled, ()) == counts()
+    assert nd.mark(filled, ()) == counts()
 
 
-def test_a_dry_run_only_counts(filled: Collection) -> None:
+def test_a_dry_run_only_counts(filled: nd.Collection) -> None:
     """A dry run gives the counts of the real one and sends nothing, for undo as well."""
 
     def never(_: nd.types.Progress) -> None:
         raise AssertionError("a dry run sent something")
 
     gone = cluster("gone", "gone", "lone")
-    expected = mark(filled, [*BOTH, gone], dry_run=True, on_progress=never)
+    expected = nd.mark(filled, [*BOTH, gone], dry_run=True, on_progress=never)
     assert expected == counts(clusters=3, marked=6, vanished=1)
     assert marks(filled) == {}
-    assert mark(filled, [*BOTH, gone]) == expected
-    assert mark(filled, (), dry_run=True, on_progress=never) == counts(cleared=6)
+    assert nd.mark(filled, [*BOTH, gone]) == expected
+    assert nd.mark(filled, (), dry_run=True, on_progress=never) == counts(cleared=6)
     assert len(marks(filled)) == 6
 
 
-def test_a_second_run_sends_nothing(filled: Collection) -> None:
+def test_a_second_run_sends_nothing(filled: nd.Collection) -> None:
     """The same clusters again change no document, not even its version."""
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     versions = select(filled, fl="id,_version_")["response"]["docs"]
     sent: list[int] = []
-    again = mark(filled, BOTH, on_progress=lambda told: sent.append(told.done))
+    again = nd.mark(filled, BOTH, on_progress=lambda told: sent.append(told.done))
     assert (again, sent) == (counts(clusters=2, unchanged=5), [])
     assert select(filled, fl="id,_version_")["response"]["docs"] == versions
 
 
-def test_other_clusters_replace_the_marks(filled: Collection) -> None:
+def test_other_clusters_replace_the_marks(filled: nd.Collection) -> None:
     """Marks that no longer hold are cleared, others change, and the rest is left alone."""
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     hostile = "a,b {!x} ${y} é"
     smaller, other = cluster("9", "10", "9"), cluster("y", "y", hostile)
-    assert mark(filled, [smaller, other]) == counts(
+    assert nd.mark(filled, [smaller, other]) == counts(
         clusters=2, marked=2, unchanged=2, cleared=2
     )  # fmt: skip
     number = numbers(["y"])["y"]
@@ -220,15 +217,15 @@ def test_other_clusters_replace_the_marks(filled: Collection) -> None:
 @pytest.mark.parametrize("finish", ["mark", "undo"])
 @pytest.mark.parametrize("interrupted", ["mark", "undo"])
 def test_an_interrupted_run_can_be_finished_or_undone(
-    filled: Collection, monkeypatch: pytest.MonkeyPatch, interrupted: str, finish: str
+    filled: nd.Collection, monkeypatch: pytest.MonkeyPatch, interrupted: str, finish: str
 ) -> None:
     """Marking or undoing, stopped halfway over older marks, can be finished and can be undone."""
-    verbs: dict[str, Callable[..., Marks]] = {
-        "mark": partial(mark, clusters=BOTH),
-        "undo": partial(mark, clusters=()),
+    verbs: dict[str, Callable[..., nd.types.Marks]] = {
+        "mark": partial(nd.mark, clusters=BOTH),
+        "undo": partial(nd.mark, clusters=()),
     }
     before = documents(filled)
-    mark(filled, [cluster("9", "9", "lone", "y")])
+    nd.mark(filled, [cluster("9", "9", "lone", "y")])
     monkeypatch.setattr(marking, "BATCH", 2)
     with pytest.raises(KeyboardInterrupt):
         verbs[interrupted](filled, on_progress=interrupt)
@@ -237,57 +234,59 @@ def test_an_interrupted_run_can_be_finished_or_undone(
     assert unmarked(documents(filled)) == before
 
 
-def test_an_interruption_leaves_a_part(filled: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_leaves_a_part(
+    filled: nd.Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is stopped after two documents has marked these two, seen after the next commit."""
     monkeypatch.setattr(marking, "BATCH", 2)
     with pytest.raises(KeyboardInterrupt):
-        mark(filled, BOTH, on_progress=interrupt)
+        nd.mark(filled, BOTH, on_progress=interrupt)
     assert marks(filled) == {}
     filled.commit()
     assert marks(filled) == {id: MARKS[id] for id in ("10", "9")}
-    assert mark(filled, BOTH) == counts(clusters=2, marked=3, unchanged=2)
+    assert nd.mark(filled, BOTH) == counts(clusters=2, marked=3, unchanged=2)
 
 
 def test_undo_finds_what_no_search_sees_yet(
-    filled: Collection, monkeypatch: pytest.MonkeyPatch
+    filled: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Marks of an interrupted run are undone although they have not been committed."""
     monkeypatch.setattr(marking, "BATCH", 2)
     with pytest.raises(KeyboardInterrupt):
-        mark(filled, BOTH, on_progress=interrupt)
-    assert mark(filled, ()) == counts(cleared=2)
+        nd.mark(filled, BOTH, on_progress=interrupt)
+    assert nd.mark(filled, ()) == counts(cleared=2)
     filled.commit()
     assert marks(filled) == {}
 
 
-def test_documents_deleted_before_are_not_created_again(filled: Collection) -> None:
+def test_documents_deleted_before_are_not_created_again(filled: nd.Collection) -> None:
     """A member that is not in the collection is counted as vanished and stays away."""
     nd.delete(filled, ids=["9", "y"])
-    assert mark(filled, BOTH) == counts(clusters=2, marked=3, vanished=2)
+    assert nd.mark(filled, BOTH) == counts(clusters=2, marked=3, vanished=2)
     assert sorted(ids(filled)) == sorted(TEXTS.keys() - {"9", "y"})
 
 
 @pytest.mark.parametrize("undo", [False, True], ids=["mark", "undo"])
 def test_documents_deleted_meanwhile_are_not_created_again(
-    filled: Collection, monkeypatch: pytest.MonkeyPatch, undo: bool
+    filled: nd.Collection, monkeypatch: pytest.MonkeyPatch, undo: bool
 ) -> None:
     """Solr refuses marks of a document that was deleted after it was read; the rest goes on."""
     if undo:
-        mark(filled, BOTH)
+        nd.mark(filled, BOTH)
     monkeypatch.setattr(marking, "BATCH", 4)
 
     def delete(told: nd.types.Progress) -> None:
         if told.total is not None and told.done < told.total:
             nd.delete(filled, ids=["y"])
 
-    ran = mark(filled, () if undo else BOTH, on_progress=delete)
+    ran = nd.mark(filled, () if undo else BOTH, on_progress=delete)
     assert (ran.marked, ran.vanished) == ((0, 0) if undo else (4, 1))
     assert marks(filled) == ({} if undo else {id: MARKS[id] for id in MARKS if id != "y"})
     assert sorted(ids(filled)) == sorted(TEXTS.keys() - {"y"})
 
 
 def test_documents_indexed_meanwhile_are_marked_again(
-    filled: Collection, monkeypatch: pytest.MonkeyPatch
+    filled: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A document that was indexed again during the run has its marks at the end."""
     monkeypatch.setattr(marking, "BATCH", 4)
@@ -297,7 +296,7 @@ def test_documents_indexed_meanwhile_are_marked_again(
         if (told.done, told.total) == (4, 5):
             nd.index(again, filled)
 
-    assert mark(filled, BOTH, on_progress=index) == counts(clusters=2, marked=5)
+    assert nd.mark(filled, BOTH, on_progress=index) == counts(clusters=2, marked=5)
     assert marks(filled) == MARKS
 
 
@@ -308,14 +307,14 @@ OTHER = "words of another kind that nobody compared with anything"
 @pytest.mark.parametrize("earlier", [(), (WORDS,), (cluster("11", "11", "y", "10"),)])
 @pytest.mark.parametrize("is_foreign", [False, True], ids=["by us", "by others"])
 def test_documents_of_another_text_do_not_get_their_marks_back(
-    filled: Collection,
+    filled: nd.Collection,
     monkeypatch: pytest.MonkeyPatch,
     id: str,
-    earlier: tuple[Cluster, ...],
+    earlier: tuple[nd.Cluster, ...],
     is_foreign: bool,
 ) -> None:
     """What is replaced after it was marked, before it is, or while others are, has no mark."""
-    mark(filled, earlier)
+    nd.mark(filled, earlier)
     monkeypatch.setattr(marking, "BATCH", 2)
     passes: list[int] = []
 
@@ -326,14 +325,14 @@ def test_documents_of_another_text_do_not_get_their_marks_back(
         elif len(passes) == 1:
             nd.index([nd.Document(id=id, text=OTHER, kept=KEPT)], filled, settings=SETTINGS)
 
-    ran = mark(filled, BOTH, on_progress=put)
+    ran = nd.mark(filled, BOTH, on_progress=put)
     assert marks(filled) == {each: MARKS[each] for each in MARKS if each != id}
     assert (ran.marked + ran.unchanged, ran.vanished, ran.cleared) == (4, 1, 0)
-    assert mark(filled, ()).cleared == 4
+    assert nd.mark(filled, ()).cleared == 4
 
 
 def test_documents_that_others_update_all_the_time_are_marked(
-    filled: Collection, monkeypatch: pytest.MonkeyPatch
+    filled: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A field that another program sets meanwhile stays, and holds no mark up."""
     monkeypatch.setattr(marking, "BATCH", 2)
@@ -344,12 +343,12 @@ def test_documents_that_others_update_all_the_time_are_marked(
         if len(passes) <= 4:
             set_fields(filled, [{"id": id, "seats_i": {"set": len(passes)}} for id in MARKS])
 
-    assert mark(filled, BOTH, on_progress=count) == counts(clusters=2, marked=5)
+    assert nd.mark(filled, BOTH, on_progress=count) == counts(clusters=2, marked=5)
     assert marks(filled) == MARKS
     assert {each["seats_i"] for each in documents(filled) if each["id"] in MARKS} == {4}
 
 
-def test_a_collection_that_never_settles_is_an_error(filled: Collection) -> None:
+def test_a_collection_that_never_settles_is_an_error(filled: nd.Collection) -> None:
     """If others overwrite marks pass after pass, the run says so and ends."""
     again = [document for document in DOCUMENTS if document.id == "10"]
     passes: list[int | None] = []
@@ -359,13 +358,13 @@ def test_a_collection_that_never_settles_is_an_error(filled: Collection) -> None
         passes.append(told.total)
 
     with pytest.raises(nd.errors.SolrAnswerError, match="the marks of 1 document were not kept"):
-        mark(filled, BOTH, on_progress=index)
+        nd.mark(filled, BOTH, on_progress=index)
     assert passes == [5, *[1] * ROUNDS]
 
 
-def test_marks_survive_the_updates_of_others(filled: Collection) -> None:
+def test_marks_survive_the_updates_of_others(filled: nd.Collection) -> None:
     """Atomic updates and reband keep marks; a document that is indexed again loses them."""
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     set_fields(filled, [{"id": "9", "city": {"set": "Paris"}}])
     nd.reband(filled, bands=21, rows=6)
     assert marks(filled) == MARKS
@@ -373,10 +372,10 @@ def test_marks_survive_the_updates_of_others(filled: Collection) -> None:
     assert marks(filled) == {id: values for id, values in MARKS.items() if id != "9"}
 
 
-def test_overlapping_clusters_are_refused(filled: Collection) -> None:
+def test_overlapping_clusters_are_refused(filled: nd.Collection) -> None:
     """A document in two clusters is refused before anything is sent."""
     with pytest.raises(nd.SettingsError, match="'9' appears twice; mark the clusters from a"):
-        mark(filled, [FOXES, cluster("lone", "lone", "9")])
+        nd.mark(filled, [FOXES, cluster("lone", "lone", "9")])
     assert marks(filled) == {}
 
 
@@ -412,32 +411,32 @@ def seen(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("number", range(len(expected_of_docs())))
-def test_queries_of_the_documentation(filled: Collection, number: int) -> None:
+def test_queries_of_the_documentation(filled: nd.Collection, number: int) -> None:
     """Each query of docs/collapse.md gives what the text above it promises."""
     assert len(BLOCKS) == len(expected_of_docs())
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     params = dict(line.split("=", 1) for line in BLOCKS[number].splitlines())
     assert seen(select(filled, **{"fl": "id", **params})) == expected_of_docs()[number]
 
 
 @pytest.mark.parametrize("number", range(len(expected_of_docs())))
 def test_queries_of_the_documentation_where_little_or_nothing_is_marked(
-    filled: Collection, number: int
+    filled: nd.Collection, number: int
 ) -> None:
     """No query is an error before the first marks, nor where a segment has none."""
     params = dict(line.split("=", 1) for line in BLOCKS[number].splitlines())
     select(filled, **{"fl": "id", **params})
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     nd.index([nd.Document(id="new", text="words that nobody had before")], filled)
     assert select(filled, q="id:new")["response"]["numFound"] == 1
     select(filled, **{"fl": "id", **params})
 
 
 def test_collapsing_and_filtering_differ_where_the_canonical_does_not_match(
-    filled: Collection,
+    filled: nd.Collection,
 ) -> None:
     """A cluster of which only another member matches is kept by collapse, and lost by the flag."""
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     query = {"q": 'content_ng:"the lazy cat"'}
     collapse = "{!collapse field=neardup_cluster nullPolicy=expand min=neardup_rank}"
     assert ids(filled, **query, fq=collapse) == ["11"]
@@ -452,16 +451,16 @@ def test_collapsing_and_filtering_differ_where_the_canonical_does_not_match(
         ("min=neardup_rank", ["10"]),
     ],
 )
-def test_who_represents_a_cluster(filled: Collection, options: str, found: list[str]) -> None:
+def test_who_represents_a_cluster(filled: nd.Collection, options: str, found: list[str]) -> None:
     """By rank the one to keep, else the best match; without nullPolicy others disappear."""
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     query = 'content_ng:"in the garden"^=1 content_ng:"the lazy cat"^=1 first_word:nothing^=1'
     assert ids(filled, q=query, fq=f"{{!collapse field=neardup_cluster {options}}}") == found
 
 
-def test_searching_without_near_duplicates(filled: Collection) -> None:
+def test_searching_without_near_duplicates(filled: nd.Collection) -> None:
     """The filter of the documentation works as --fq of a search."""
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     fq = "-neardup_canonical:0"
     found = nd.search(filled, text=TEXTS["9"], by="shingles", fq=fq)
     assert [each.id for each in found] == ["10"]
@@ -499,8 +498,8 @@ def test_marks_on_two_shards(cloud: str) -> None:
              select(solr, fl="id,[shard]")["response"]["docs"]}  # fmt: skip
     assert len({apart[member.id] for member in FOXES.members}) == 2
     gone = cluster("gone", "gone", "lone")
-    assert mark(solr, [*BOTH, gone]) == counts(clusters=3, marked=6, vanished=1)
-    assert mark(solr, BOTH) == counts(clusters=2, unchanged=5, cleared=1)
+    assert nd.mark(solr, [*BOTH, gone]) == counts(clusters=3, marked=6, vanished=1)
+    assert nd.mark(solr, BOTH) == counts(clusters=2, unchanged=5, cleared=1)
     assert marks(solr) == MARKS
     assert "gone" not in ids(solr)
     kept = sorted(["10", "x", "a,b {!x} ${y} é", "empty", "lone"])
@@ -511,7 +510,7 @@ def test_marks_on_two_shards(cloud: str) -> None:
         if "collapse" not in BLOCKS[number]:
             params = dict(line.split("=", 1) for line in BLOCKS[number].splitlines())
             assert seen(select(solr, fl="id", **params)) == wanted
-    assert mark(solr, ()) == counts(cleared=5)
+    assert nd.mark(solr, ()) == counts(cleared=5)
     assert documents(solr) == before
 
 
@@ -529,26 +528,26 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
     before = lucene(solr)
     reason = "the collection 'old' lacks the fields for marks, neardup_cluster, "
     for verb in (
-        partial(mark, clusters=BOTH),
-        partial(mark, clusters=BOTH, dry_run=True),
-        partial(mark, clusters=()),
+        partial(nd.mark, clusters=BOTH),
+        partial(nd.mark, clusters=BOTH, dry_run=True),
+        partial(nd.mark, clusters=()),
     ):
         with pytest.raises(
             nd.SettingsError, match=f"{reason}.*: neardup init -c old --solr .*; nothing"
         ):
             verb(solr)
     with pytest.raises(nd.SettingsError, match="neardup solr stop, then run this again"):
-        mark(collection.open_collection(cloud, "old", embedded=True), BOTH)
+        nd.mark(collection.open_collection(cloud, "old", embedded=True), BOTH)
     upload(cloud, "old", str)
     collections(cloud, action="RELOAD", name="old")
-    assert mark(solr, BOTH) == counts(clusters=2, marked=5)
+    assert nd.mark(solr, BOTH) == counts(clusters=2, marked=5)
     assert marks(solr) == MARKS
     assert lucene(solr) == before
 
 
-def test_clusters_of_something_else_clear_no_marks(filled: Collection) -> None:
+def test_clusters_of_something_else_clear_no_marks(filled: nd.Collection) -> None:
     """Clusters of which no document is here are refused, and the marks stay."""
-    mark(filled, BOTH)
+    nd.mark(filled, BOTH)
     before = filled.count(["neardup_cluster:[* TO *]"])
     others = nd.duplicates([("x1", "one two three"), ("x2", "one two three")])
     with pytest.raises(nd.ArgumentError, match="contains no document of these clusters"):

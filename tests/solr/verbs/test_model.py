@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from tests.command import neardup
 from tests.unit.verbs.test_catalogues import TRUE, make_shops
 from tests.unit.verbs.test_training import FIELDS, judge, write_answers
@@ -25,13 +24,13 @@ def model(records: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def there(solr: Collection, records: Any) -> Collection:
+def there(solr: nd.Collection, records: Any) -> nd.Collection:
     """The records in a collection, with their fields."""
     nd.index(records[0], solr, text=[*FIELDS], keep=[*FIELDS])
     return solr
 
 
-def test_report_finds_what_duplicates_does(there: Collection, records: Any, model: Path) -> None:
+def test_report_finds_what_duplicates_does(there: nd.Collection, records: Any, model: Path) -> None:
     """Documents in pages and one by one: about the same probability as among all at once.
 
     Word frequencies and rare values come from a sample of the collection.
@@ -62,7 +61,7 @@ def test_report_finds_what_duplicates_does(there: Collection, records: Any, mode
     assert len(told.stdout.splitlines()) == 1 + len(known)
 
 
-def test_report_obeys_answers_beside_a_model(there: Collection, model: Path) -> None:
+def test_report_obeys_answers_beside_a_model(there: nd.Collection, model: Path) -> None:
     """What is the same is there with the probability of the model, however small it is."""
     with pytest.raises(nd.ArgumentError, match="has no distance"):
         nd.report(there, model=model, max_distance=2)
@@ -76,7 +75,7 @@ def test_report_obeys_answers_beside_a_model(there: Collection, model: Path) -> 
     assert pairs["p0", "p1"].similarity < 0.5
 
 
-def test_a_gate_decides_by_a_model(there: Collection, records: Any, model: Path) -> None:
+def test_a_gate_decides_by_a_model(there: nd.Collection, records: Any, model: Path) -> None:
     """Fields decide, those of documents that came before too, and are kept with `index`."""
     row = records[0][0]
     copy = row | {"id": "n1", "name": f"{row['name']}e"}
@@ -104,7 +103,7 @@ def test_a_gate_decides_by_a_model(there: Collection, records: Any, model: Path)
 
 
 def list_similarities(
-    rows: list[dict[str, Any]], names: list[str], there: Collection, model: Path
+    rows: list[dict[str, Any]], names: list[str], there: nd.Collection, model: Path
 ) -> dict[tuple[str, str], float]:
     """List what a gate says of each pair of new rows, and of a new row and one of a collection."""
     decisions = nd.gate(nd.Source(rows, text=names), there, model=model, hold=0.0001)
@@ -116,7 +115,7 @@ def list_similarities(
 
 
 def test_two_sources_that_come_row_by_row(
-    solr: Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    solr: nd.Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A row of the second has the same matches alone and among all; few documents are told."""
     first, second = make_shops()
@@ -138,7 +137,7 @@ def test_two_sources_that_come_row_by_row(
         assert alone == pytest.approx(known, abs=1e-9)
 
 
-def test_families_that_come_by_two(there: Collection, model: Path) -> None:
+def test_families_that_come_by_two(there: nd.Collection, model: Path) -> None:
     """Others of the family in the same call change nothing about two of its members."""
     draw = random.Random(2)
     syllables = [f"{one}{two}" for one in "bdfgk" for two in "aeiou"]
@@ -164,7 +163,7 @@ def test_families_that_come_by_two(there: Collection, model: Path) -> None:
         assert alone[pair] == pytest.approx(at_once[pair], abs=1e-9)
 
 
-def test_models_that_do_not_fit(solr: Collection, records: Any, model: Path) -> None:
+def test_models_that_do_not_fit(solr: nd.Collection, records: Any, model: Path) -> None:
     """A line says what is missing. The first documents of a collection may come by a gate."""
     decisions = [*nd.gate(nd.Source(records[0][:2], text=[*FIELDS]), solr, model=model)]
     assert [one.action for one in decisions] == ["allow"] * 2

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import neardup_solr as nd
-from neardup_solr.arguments import MeasureName
-from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.unsigned import UNSPACED
 from neardup_solr.text import normalize
 
@@ -20,7 +18,7 @@ def documents(texts: dict[str, str]) -> list[nd.Document]:
     return [nd.Document(id=id, text=text) for id, text in texts.items()]
 
 
-def test_every_command_finds_texts_without_blanks(solr: Collection) -> None:
+def test_every_command_finds_texts_without_blanks(solr: nd.Collection) -> None:
     """duplicates, search, report and gate find a changed character, and equal symbols."""
     nd.index(documents(TEXTS), solr)
     assert solr.needed_settings().normalization == 2
@@ -37,7 +35,7 @@ def test_every_command_finds_texts_without_blanks(solr: Collection) -> None:
         assert not found.gaps
 
 
-def test_a_collection_keeps_its_normalization(solr: Collection) -> None:
+def test_a_collection_keeps_its_normalization(solr: nd.Collection) -> None:
     """What is stored, compared and told of an earlier collection is by normalization 1."""
     nd.index(documents(TEXTS), solr, settings=FIRST)
     settings = solr.needed_settings()
@@ -45,7 +43,7 @@ def test_a_collection_keeps_its_normalization(solr: Collection) -> None:
     nd.index(documents({"zh2": OTHER, "c#": ADVERT.format("C#")}), solr)
     for row in solr.stored([*TEXTS, "zh2", "c#"], ["content", "md5_hash"]):
         assert row["md5_hash"] == normalize.md5(normalize.normalize(row["content"], 1))
-    measures: tuple[MeasureName, ...] = ("words", "jaccard", "containment", "estimate")
+    measures: tuple[nd.types.MeasureName, ...] = ("words", "jaccard", "containment", "estimate")
     for measure in measures:  # to aligned, the two are one word with a slip
         found = nd.duplicates(solr, measure=measure)
         assert [(p.id, p.other_id, p.similarity) for p in found.pairs] == [("c", "c#", 1.0)]
@@ -66,7 +64,7 @@ def test_a_collection_keeps_its_normalization(solr: Collection) -> None:
     assert nd.annotate(solr).annotated == 0
 
 
-def test_spaced_texts_of_an_earlier_collection_tell_nothing(solr: Collection) -> None:
+def test_spaced_texts_of_an_earlier_collection_tell_nothing(solr: nd.Collection) -> None:
     """A collection of normalization 1 without texts of such scripts misses nothing."""
     nd.index(documents({"a": ADVERT, "b": ADVERT}), solr, settings=FIRST)
     assert not nd.report(solr).gaps

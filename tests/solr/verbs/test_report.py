@@ -10,9 +10,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.measures import Limits
-from neardup_solr.records import Pair
 from neardup_solr.solr import finder
-from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs import report
 from neardup_solr.verbs.criteria import Criteria, searchable
 from tests.conftest import Cores
@@ -42,7 +40,7 @@ DOCUMENTS = families(100, 5, copied=0.7, wordless=("", ""))
 
 
 @pytest.fixture(scope="module")
-def indexed(core_pool: Cores) -> Iterator[Collection]:
+def indexed(core_pool: Cores) -> Iterator[nd.Collection]:
     """A core with the documents, only to be read."""
     with core_pool.filled(DOCUMENTS) as core:
         yield core
@@ -51,7 +49,7 @@ def indexed(core_pool: Cores) -> Iterator[Collection]:
 @pytest.mark.parametrize("criteria", CRITERIA, ids=str)
 @pytest.mark.parametrize("later_only", [False, True])
 def test_together_as_one_by_one(
-    indexed: Collection, criteria: dict[str, Any], later_only: bool
+    indexed: nd.Collection, criteria: dict[str, Any], later_only: bool
 ) -> None:
     """Pairs, their order, their numbers and what was cut are those of one search a document."""
     solr = indexed
@@ -60,7 +58,7 @@ def test_together_as_one_by_one(
     work = report.make_work(solr, settings, settled, later_only=later_only)
     assert work.is_together
     alone = replace(work, is_together=False)
-    one_by_one: list[Pair] = []
+    one_by_one: list[nd.Pair] = []
     cut = 0
     for document in DOCUMENTS:
         [(pairs, was_cut)] = alone.find_pairs([document.id])
@@ -76,7 +74,7 @@ def test_together_as_one_by_one(
 
 
 def test_a_document_with_too_many_candidates(
-    solr: Collection, monkeypatch: pytest.MonkeyPatch
+    solr: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where more share a band than are fetched at a time, a document is searched for alone."""
     monkeypatch.setattr(finder, "HOT", 100)

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import By
-from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import read_pairs
 from neardup_solr.testing import fresh_core
 from neardup_solr.text import normalize
@@ -32,7 +30,7 @@ def guides(shared_data: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def listings(guides: Path, solr_url: str) -> Iterator[Collection]:
+def listings(guides: Path, solr_url: str) -> Iterator[nd.Collection]:
     """A core that holds the listings."""
     with fresh_core(solr_url) as core:
         summary = nd.index(guides / "addresses_verbatim.txt", core)
@@ -54,7 +52,7 @@ def exhaustive(guides: Path) -> dict[tuple[str, str], int]:
     }
 
 
-def reported(listings: Collection, by: By) -> dict[tuple[str, str], int | None]:
+def reported(listings: nd.Collection, by: nd.types.By) -> dict[tuple[str, str], int | None]:
     """The example's report: same first word, at most two word edits, later ids only."""
     made = nd.report(listings, by=by, later_only=True, same=("first_word",), max_distance=2)
     assert made.cut == 0
@@ -62,7 +60,7 @@ def reported(listings: Collection, by: By) -> dict[tuple[str, str], int | None]:
 
 
 def test_shingles_find_just_what_an_exhaustive_comparison_finds(
-    listings: Collection, exhaustive: dict[tuple[str, str], int], guides: Path
+    listings: nd.Collection, exhaustive: dict[tuple[str, str], int], guides: Path
 ) -> None:
     """66 pairs, each with its distance, 62 of the 112 true ones."""
     found = reported(listings, "shingles")
@@ -76,20 +74,20 @@ def test_shingles_find_just_what_an_exhaustive_comparison_finds(
 
 @pytest.mark.parametrize(("by", "right"), [("signatures", 62), ("bands", 57)])
 def test_signatures_and_bands_find_what_the_readme_says(
-    listings: Collection, guides: Path, by: By, right: int
+    listings: nd.Collection, guides: Path, by: nd.types.By, right: int
 ) -> None:
     """The figures of the README, to the pair: signatures are deterministic."""
     truth = set(read_pairs(guides / "gold_pairs.tsv"))
     assert len(truth & set(reported(listings, by))) == right
 
 
-def test_published_pairs_have_the_published_distances(listings: Collection) -> None:
+def test_published_pairs_have_the_published_distances(listings: nd.Collection) -> None:
     """The example pairs of the founding article come out as published."""
     found = reported(listings, "shingles")
     assert {pair: found[pair] for pair in PUBLISHED} == PUBLISHED
 
 
-def test_report_of_a_range_is_a_part_of_the_whole(listings: Collection) -> None:
+def test_report_of_a_range_is_a_part_of_the_whole(listings: nd.Collection) -> None:
     """Ids 1 to 100 give those pairs whose earlier id lies in that range, in natural order."""
     alike: dict[str, Any] = {"same": ("first_word",), "max_distance": 2}
     part = nd.report(listings, from_id="1", to_id="100", later_only=True, **alike)

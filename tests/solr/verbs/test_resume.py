@@ -20,7 +20,6 @@ from neardup_solr.checkpoint import CHECKPOINT, read_checkpoint, read_letters
 from neardup_solr.failpoint import KILLED, VARIABLE
 from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
-from neardup_solr.solr.collection import Collection
 from tests.command import NEARDUP, neardup
 from tests.faults.tiers import FAILPOINTS
 
@@ -84,7 +83,7 @@ def source(tmp_path: Path) -> Path:
 class Runs:
     """Runs of `neardup index` on one source, all of the same job."""
 
-    solr: Collection
+    solr: nd.Collection
     source: str
     job: Path
 
@@ -132,7 +131,7 @@ class Runs:
 
 
 @pytest.fixture
-def runs(solr: Collection, source: Path, tmp_path: Path) -> Runs:
+def runs(solr: nd.Collection, source: Path, tmp_path: Path) -> Runs:
     """Runs on the planned source, into a fresh core."""
     return Runs(solr, str(source), tmp_path / "job")
 
@@ -260,7 +259,7 @@ def test_what_is_not_as_it_was_is_refused(runs: Runs) -> None:
         admin.drop(core)
 
 
-def test_standard_input_cannot_go_on(solr: Collection, tmp_path: Path) -> None:
+def test_standard_input_cannot_go_on(solr: nd.Collection, tmp_path: Path) -> None:
     """It can be read only once, so there is nothing to go on with."""
     runs = Runs(solr, "-", tmp_path / "job")
     first = ("--source-format", "jsonl")
@@ -305,7 +304,7 @@ def test_an_interrupt_at_any_batch_keeps_what_is_done(runs: Runs, stop: int) -> 
 
 
 @pytest.mark.usefixtures("patient")
-def test_an_interrupt_verifies_all_that_was_sent(solr: Collection, tmp_path: Path) -> None:
+def test_an_interrupt_verifies_all_that_was_sent(solr: nd.Collection, tmp_path: Path) -> None:
     """Wherever between two checkpoints it comes, at the very beginning of a stretch, too."""
 
     def until(last: int) -> Iterator[dict[str, str]]:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection
 from tests.unit.verbs.test_review import ask
 
 ROWS = [
@@ -20,7 +19,9 @@ ROWS = [
 
 
 @pytest.mark.parametrize("more", [{}, {"fields": ["name", "zip:exact"]}])
-def test_a_collection_is_reviewed(solr: Collection, tmp_path: Path, more: dict[str, Any]) -> None:
+def test_a_collection_is_reviewed(
+    solr: nd.Collection, tmp_path: Path, more: dict[str, Any]
+) -> None:
     path, asked = tmp_path / "answers.jsonl", list[Any]()
     nd.index(ROWS, solr, keep=["name", "zip"])
 

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import By
 from neardup_solr.solr import query
-from neardup_solr.solr.collection import Collection
 from tests.solr.families import families
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill"
@@ -29,7 +27,7 @@ CRITERIA: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("criteria", CRITERIA, ids=str)
-def test_an_open_collection_answers_the_same(solr: Collection, criteria: dict[str, Any]) -> None:
+def test_an_open_collection_answers_the_same(solr: nd.Collection, criteria: dict[str, Any]) -> None:
     """A search by one request gives what the first search of a fresh connection gives."""
     documents = families(80, 11, copied=0.8, wordless=("", "\u200b"))
     nd.index(documents, solr)
@@ -47,7 +45,7 @@ def test_an_open_collection_answers_the_same(solr: Collection, criteria: dict[st
 
 @pytest.mark.parametrize(("by", "most"), [("bands", 1), ("md5", 1), ("shingles", 2)])
 def test_one_request_does(
-    solr: Collection, monkeypatch: pytest.MonkeyPatch, by: By, most: int
+    solr: nd.Collection, monkeypatch: pytest.MonkeyPatch, by: nd.types.By, most: int
 ) -> None:
     """Once the settings were met, a search needs no other request, and one for texts at most."""
     nd.index([nd.Document(id=str(n), text=f"{FOX} {n}") for n in range(5)], solr)
@@ -58,8 +56,8 @@ def test_one_request_does(
         asked += 1
         return ask(solr, request, *others)
 
-    ask = Collection.ask
-    monkeypatch.setattr(Collection, "ask", lambda _, *request: count(*request))
+    ask = nd.Collection.ask
+    monkeypatch.setattr(nd.Collection, "ask", lambda _, *request: count(*request))
     first = nd.search(solr, text=f"{FOX} 3", by=by)
     assert (first[0].id, first[0].distance) == ("3", 0)
     assert asked > most
@@ -70,7 +68,7 @@ def test_one_request_does(
         assert asked == most
 
 
-def test_other_settings_are_noticed(solr: Collection) -> None:
+def test_other_settings_are_noticed(solr: nd.Collection) -> None:
     """Whatever others do to a collection, a search goes by the settings that it has now."""
     criteria: dict[str, Any] = {"by": "bands"}
     nd.index([nd.Document(id="1", text=FOX)], solr)
@@ -92,7 +90,7 @@ def test_other_settings_are_noticed(solr: Collection) -> None:
     assert [match.id for match in nd.search(solr, text=FOX, **criteria)] == ["2"]
 
 
-def test_the_usual_way_of_a_collection_is_taken(solr: Collection) -> None:
+def test_the_usual_way_of_a_collection_is_taken(solr: nd.Collection) -> None:
     """Where a collection has no shingles, bands are its way, in one request as in several."""
     fields = frozenset({"content", "content_bands", "signature"})
     nd.index([nd.Document(id="1", text=FOX)], solr, settings=nd.Settings(fields=fields))
@@ -101,7 +99,7 @@ def test_the_usual_way_of_a_collection_is_taken(solr: Collection) -> None:
     assert (first[0].id, first[0].shared, first[0].content) == ("1", 42, FOX)
 
 
-def test_an_id_may_be_a_whole_number(solr: Collection) -> None:
+def test_an_id_may_be_a_whole_number(solr: nd.Collection) -> None:
     """It stands for its text, as in a source."""
     nd.index([(1, "one two three four"), (2, "one two three five")], solr)
     assert nd.search(solr, id=1, by="bands") == nd.search(solr, id="1", by="bands")

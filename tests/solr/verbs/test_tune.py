@@ -6,12 +6,9 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import reband, tune
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import make_entry, signature
-from neardup_solr.records import Document
-from neardup_solr.settings import OPTIONAL_FIELDS, Settings
-from neardup_solr.solr.collection import Collection
+from neardup_solr.minhash import make_entry
+from neardup_solr.settings import OPTIONAL_FIELDS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs.annotate.rate_limit import RateLimit
 
@@ -19,14 +16,14 @@ WORDS = [f"word{at}x" for at in range(12)]
 KEPT = {"city": ["Paris", "New York"], "price_i": 7, "seen_dt": "2024-01-01T00:00:00Z"}
 
 
-def listings(count: int) -> list[Document]:
+def listings(count: int) -> list[nd.Document]:
     """Texts of which neighbours are alike; the last has no word."""
     texts = [" ".join(f"{word}{(at + n) // 5}" for n, word in enumerate(WORDS * 3))
              for at in range(count - 1)]  # fmt: skip
-    return [Document(id=f"d,{at}", text=text, kept=KEPT) for at, text in enumerate([*texts, ""])]
+    return [nd.Document(id=f"d,{at}", text=text, kept=KEPT) for at, text in enumerate([*texts, ""])]
 
 
-def stored(solr: Collection) -> dict[str, dict[str, Any]]:
+def stored(solr: nd.Collection) -> dict[str, dict[str, Any]]:
     """All fields of all documents but those that rebanding changes."""
     fields = ["*", *OPTIONAL_FIELDS, "seen_dt", "price_i"]
     changed = ("_version_", "content_bands", "signature_settings")
@@ -34,92 +31,94 @@ def stored(solr: Collection) -> dict[str, dict[str, Any]]:
     return {id: {k: v for k, v in each.items() if k not in changed} for id, each in found.items()}
 
 
-def test_a_collection_is_tuned_as_its_file_is(solr: Collection) -> None:
+def test_a_collection_is_tuned_as_its_file_is(solr: nd.Collection) -> None:
     """Stored signatures tell what the texts tell, and the present bands are judged as well."""
     documents = listings(60)
     nd.index(documents, solr)
     known = [("d,0", "d,1"), ("d,0", "d,30"), ("d,0", "gone")]
-    by_text, by_solr = (tune(source, known=known) for source in (documents, solr))
+    by_text, by_solr = (nd.tune(source, known=known) for source in (documents, solr))
     assert by_solr.current is not None
     assert (by_solr.current.plan.bands, by_solr.current.plan.rows) == (42, 3)
     assert replace(by_solr, current=None) == by_text
     assert by_solr.absent == 1
 
 
-def test_a_sample_of_a_collection(solr: Collection) -> None:
+def test_a_sample_of_a_collection(solr: nd.Collection) -> None:
     """Some documents stand for all; those of known pairs are read whether drawn or not."""
     nd.index(listings(60), solr)
-    found = tune(solr, sample=10, known=[("d,0", "d,1"), ("d,58", "d,57")])
+    found = nd.tune(solr, sample=10, known=[("d,0", "d,1"), ("d,58", "d,57")])
     assert (found.sampled, found.documents, sum(found.agreements)) == (10, 60, 45)
     assert sum(found.known) == 2
 
 
-def test_collections_that_cannot_be_tuned(solr: Collection) -> None:
+def test_collections_that_cannot_be_tuned(solr: nd.Collection) -> None:
     """No documents, no signatures, or more hashes than are stored: each is told."""
     with pytest.raises(SettingsError, match="has no documents"):
-        tune(solr)
-    nd.index(listings(5), solr, settings=Settings(fields=frozenset({"content", "content_bands"})))
+        nd.tune(solr)
+    nd.index(
+        listings(5), solr, settings=nd.Settings(fields=frozenset({"content", "content_bands"}))
+    )
     with pytest.raises(SettingsError, match="without signature"):
-        tune(solr)
+        nd.tune(solr)
     with pytest.raises(SettingsError, match="without signature"):
-        reband(solr, bands=7, rows=3)
+        nd.reband(solr, bands=7, rows=3)
 
 
-def test_more_hashes_than_stored_are_refused(solr: Collection) -> None:
+def test_more_hashes_than_stored_are_refused(solr: nd.Collection) -> None:
     """Fewer are fine: their bands can be made of what is stored."""
     nd.index(listings(20), solr)
     with pytest.raises(SettingsError, match="stores 128 hashes, but `hashes` is 256"):
-        tune(solr, hashes=256)
-    assert tune(solr, hashes=110).choice.plan.hashes == 105
+        nd.tune(solr, hashes=256)
+    assert nd.tune(solr, hashes=110).choice.plan.hashes == 105
     with pytest.raises(SettingsError, match="set `bands` to 25 or use 300 hashes"):
-        reband(solr, bands=60, rows=5)
+        nd.reband(solr, bands=60, rows=5)
 
 
-def test_reband_changes_bands_and_nothing_else(solr: Collection) -> None:
+def test_reband_changes_bands_and_nothing_else(solr: nd.Collection) -> None:
     """Bands and fingerprint are those of indexing anew; kept columns, texts and terms stay."""
     documents = listings(25)
-    all_fields = Settings(fields=frozenset(OPTIONAL_FIELDS))
+    all_fields = nd.Settings(fields=frozenset(OPTIONAL_FIELDS))
     nd.index(documents, solr, settings=all_fields)
     before = stored(solr)
     target = replace(all_fields, bands=30, rows=2)
-    assert reband(solr, bands=30, rows=2) == 25
+    assert nd.reband(solr, bands=30, rows=2) == 25
     assert stored(solr) == before
     for document in documents:
         found = solr.document(document.id, ["content_bands", "signature_settings"])
         assert tuple(found.get("content_bands", ())) == make_entry(document, target).bands
         assert found["signature_settings"] == target.fingerprint
     assert nd.search(solr, id="d,3", by="bands")
-    assert reband(solr, bands=30, rows=2) == 0
+    assert nd.reband(solr, bands=30, rows=2) == 0
 
 
-def test_reband_goes_on_where_it_stopped(solr: Collection) -> None:
+def test_reband_goes_on_where_it_stopped(solr: nd.Collection) -> None:
     """A collection of which a part has the new bands gets them for the rest only."""
     documents = listings(20)
-    target = replace(Settings(), bands=10, rows=4)
+    target = replace(nd.Settings(), bands=10, rows=4)
     nd.index(documents, solr)
     set_fields(solr, [{"id": "d,3", "signature_settings": {"set": target.fingerprint}}])
     solr.commit()
-    assert reband(solr, bands=10, rows=4) == 19
+    assert nd.reband(solr, bands=10, rows=4) == 19
     assert set(solr.values("signature_settings")) == {target.fingerprint}
 
 
-def test_reband_of_more_than_a_batch(solr: Collection) -> None:
+def test_reband_of_more_than_a_batch(solr: nd.Collection) -> None:
     """Pages of ids and batches of updates leave none out."""
     count = RateLimit().batch + 5
-    nd.index([Document(id=str(at), text=f"a b c {at}") for at in range(count)], solr)
-    target = replace(Settings(), bands=2, rows=1)
-    assert reband(solr, bands=2, rows=1) == count
+    nd.index([nd.Document(id=str(at), text=f"a b c {at}") for at in range(count)], solr)
+    target = replace(nd.Settings(), bands=2, rows=1)
+    assert nd.reband(solr, bands=2, rows=1) == count
     assert solr.values("signature_settings") == {target.fingerprint: count}
 
 
 def test_reband_leaves_what_changes_meanwhile(
-    solr: Collection, monkeypatch: pytest.MonkeyPatch
+    solr: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A document that another writer replaces between reading and update gets its own bands."""
     documents = listings(6)
     nd.index(documents, solr)
-    newer = Document(id="d,2", text="quite another text than before")
-    made = signature.make_band_keys
+    newer = nd.Document(id="d,2", text="quite another text than before")
+    made = nd.signature.make_band_keys
     replaced: list[nd.types.IndexSummary] = []
 
     def replacing(*args: Any) -> tuple[str, ...]:
@@ -127,30 +126,30 @@ def test_reband_leaves_what_changes_meanwhile(
             replaced.append(nd.index([newer], solr, keep=()))
         return made(*args)
 
-    monkeypatch.setattr(signature, "make_band_keys", replacing)
-    target = replace(Settings(), bands=10, rows=4)
-    assert reband(solr, bands=10, rows=4) == 6
+    monkeypatch.setattr(nd.signature, "make_band_keys", replacing)
+    target = replace(nd.Settings(), bands=10, rows=4)
+    assert nd.reband(solr, bands=10, rows=4) == 6
     found = solr.document("d,2", ["content_bands", "content"])
     assert found["content"] == newer.text
     assert tuple(found["content_bands"]) == make_entry(newer, target).bands
 
 
-def test_reband_of_other_settings_is_refused(solr: Collection) -> None:
+def test_reband_of_other_settings_is_refused(solr: nd.Collection) -> None:
     """Signatures of other shingles cannot be made of stored ones; nothing is changed."""
     nd.index(listings(5), solr)
-    other = Settings(shingle_size=2).fingerprint
+    other = nd.Settings(shingle_size=2).fingerprint
     set_fields(solr, [{"id": "d,3", "signature_settings": {"set": other}}])
     solr.commit()
     with pytest.raises(SettingsError, match="differ in more than bands and rows"):
-        reband(solr, bands=10, rows=3)
-    assert solr.values("signature_settings") == {Settings().fingerprint: 4, other: 1}
+        nd.reband(solr, bands=10, rows=3)
+    assert solr.values("signature_settings") == {nd.Settings().fingerprint: 4, other: 1}
 
 
-def test_reband_to_more_than_is_stored_is_refused(solr: Collection) -> None:
+def test_reband_to_more_than_is_stored_is_refused(solr: nd.Collection) -> None:
     """Bands cannot have more hashes than a signature; nor has an empty collection any."""
     with pytest.raises(SettingsError, match="has no documents; index some"):
-        reband(solr, bands=10, rows=4)
+        nd.reband(solr, bands=10, rows=4)
     nd.index(listings(5), solr)
     with pytest.raises(SettingsError, match="43 bands of 3 rows"):
-        reband(solr, bands=43, rows=3)
-    assert set(solr.values("signature_settings")) == {Settings().fingerprint}
+        nd.reband(solr, bands=43, rows=3)
+    assert set(solr.values("signature_settings")) == {nd.Settings().fingerprint}
