@@ -6,13 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr import candidates
+from neardup_solr import Settings, candidates
 from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, by_band
 from neardup_solr.candidates.by_band import band_candidates, key_candidates
 from neardup_solr.clusters.components import components
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash.sign import hash_bands
-from neardup_solr.settings import Settings
 from tests.unit.candidates import oracle
 
 KEYS = st.integers(0, 30).flatmap(

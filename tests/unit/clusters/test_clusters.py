@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from neardup_solr import Cluster
 from neardup_solr.clusters import bridges, diameters, make_clusters
 from neardup_solr.clusters.components import components
 from neardup_solr.clusters.linkage import complete, link, missing_pairs
 from neardup_solr.measures.pairs import Pairs
-from neardup_solr.records import Cluster, Member
+from neardup_solr.types import Member
 from tests import ROOT
 from tests.unit.clusters import oracle
 

@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neardup_solr import kernel
+from neardup_solr import Settings, kernel
 from neardup_solr.clusters.components import components
 from neardup_solr.kernel import Compiled, joins, store
 from neardup_solr.minhash import sign
-from neardup_solr.settings import Settings
 
 TEXTS = ["one two three four", "ünë twö thréé", "", "漢字 かな 交じり 文"] * 3
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from neardup_solr import Settings
 from neardup_solr.measures import Comparer, Similarities, measure_named
 from neardup_solr.measures.pairs import Pairs
-from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
 

@@ -6,8 +6,8 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr import Settings
 from neardup_solr.minhash.sign import Signature, Signed, draw_coefficients
-from neardup_solr.settings import Settings
 from neardup_solr.text import normalize, shingles
 from neardup_solr.text.packed import pack
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from neardup_solr import Settings
 from neardup_solr.minhash import plans
 from neardup_solr.minhash.signature import make_band_keys
-from neardup_solr.settings import Settings
 
 
 def slow_key(rows: list[int]) -> int:

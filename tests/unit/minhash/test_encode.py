@@ -6,9 +6,10 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neardup_solr import Document, Settings
 from neardup_solr.minhash import encode_documents, make_entry
-from neardup_solr.records import Document, Entry
-from neardup_solr.settings import OPTIONAL_FIELDS, Settings
+from neardup_solr.records import Entry
+from neardup_solr.settings import OPTIONAL_FIELDS
 from tests.faults.tiers import sized
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import orjson
 import pytest
 
+from neardup_solr import Document, Settings
 from neardup_solr.minhash import encode_documents, make_entry
-from neardup_solr.records import Document
-from neardup_solr.settings import FAMILIES, KINDS, Settings, choose_fields
+from neardup_solr.settings import FAMILIES, KINDS, choose_fields
 from neardup_solr.text.characters import table
 from tests.unit.minhash.test_encode import as_fields
 

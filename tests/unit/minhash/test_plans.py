@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from neardup_solr import Settings, signature
 from neardup_solr.errors import ArgumentError, SettingsError
-from neardup_solr.minhash import plans, signature
+from neardup_solr.minhash import plans
 from neardup_solr.minhash.sign import fold, hash_bands
-from neardup_solr.settings import Settings
 
 SETTINGS = Settings()
 EMPTY = np.empty(0, dtype=np.uint32)

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neardup_solr import Settings
 from neardup_solr.arguments import Family, Kind
 from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import Signed
-from neardup_solr.settings import KINDS, Settings
+from neardup_solr.settings import KINDS
 from neardup_solr.text import normalize, shingles
 from neardup_solr.text.packed import pack
 from tests.faults.tiers import sized

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
+from neardup_solr import Document, Settings, signature
 from neardup_solr.arguments import Family, Kind
 from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.minhash import make_entry, signature
+from neardup_solr.minhash import make_entry
 from neardup_solr.minhash.sign import _draw_java, fold, minhash
-from neardup_solr.records import Document, find_problem
-from neardup_solr.settings import KINDS, Settings
+from neardup_solr.records import find_problem
+from neardup_solr.settings import KINDS
 from neardup_solr.text import normalize
 from neardup_solr.text.shingles import word_shingles
 from tests.unit.minhash import oracle

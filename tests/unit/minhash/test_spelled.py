@@ -4,9 +4,10 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neardup_solr import Settings
 from neardup_solr.arguments import Kind
 from neardup_solr.minhash import spell_shingles
-from neardup_solr.settings import KINDS, Settings
+from neardup_solr.settings import KINDS
 from neardup_solr.text import normalize, shingles
 from tests.faults.tiers import sized
 from tests.unit.minhash.test_sign import TEXT

@@ -21,13 +21,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
+from neardup_solr import Cluster, Duplicate
 from neardup_solr.measures.frequencies import count_words
-from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.reports.html import embed, page_lines
 from neardup_solr.reports.html.embed import list_clusters
 from neardup_solr.reports.pair import PairTable
 from neardup_solr.text import diff
 from neardup_solr.text.normalize import normalize
+from neardup_solr.types import Member
 from tests import ROOT
 from tests.browser.pages import page_of, small_page
 

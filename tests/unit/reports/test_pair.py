@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
+from neardup_solr import Settings
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.reports.pair import PairTable, Row
-from neardup_solr.settings import Settings
 from neardup_solr.text import diff
 from neardup_solr.text.normalize import normalize
 

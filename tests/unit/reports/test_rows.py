@@ -11,9 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup_solr import evaluate
+from neardup_solr import Match, Pair, evaluate
 from neardup_solr.errors import SettingsError, SourceError
-from neardup_solr.records import Match, Pair
 from neardup_solr.reports.row_table import check_output
 from neardup_solr.reports.rows import match_rows, pair_rows
 from neardup_solr.sources import read_pairs

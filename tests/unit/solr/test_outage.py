@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from neardup_solr import Collection
 from neardup_solr.errors import (
     CoreMissing,
     NeardupError,
@@ -17,7 +18,7 @@ from neardup_solr.errors import (
     SolrUnreachable,
 )
 from neardup_solr.solr import outages
-from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.outages import format_time
 from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import Answer, answering

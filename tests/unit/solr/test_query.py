@@ -2,9 +2,10 @@
 
 import pytest
 
+from neardup_solr import Collection
 from neardup_solr.records import id_problem
 from neardup_solr.solr import query
-from neardup_solr.solr.collection import Collection, Selection, open_collection
+from neardup_solr.solr.collection import Selection, open_collection
 from neardup_solr.solr.query import CLAUSES, Terms
 from tests.hostile import HOSTILE
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
+from neardup_solr import Document, Settings
 from neardup_solr.minhash import make_entry
-from neardup_solr.records import Document
-from neardup_solr.settings import DEFAULT_FIELDS, Settings
+from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.javabin import _ENCODE, _list
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.update import Order, orders

@@ -2,9 +2,9 @@
 
 import pytest
 
+from neardup_solr import Settings
 from neardup_solr.arguments import Kind
 from neardup_solr.errors import ArgumentError
-from neardup_solr.settings import Settings
 from neardup_solr.text.shingles import shingles
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.records import Duplicate
+from neardup_solr import Duplicate
 from neardup_solr.verbs.evaluate.precision import JudgedPairs, precision_of
 from neardup_solr.verbs.evaluate.sample import draw
 

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.arguments import MeasureName
 from neardup_solr.cli.main import parser
 from neardup_solr.records import Borderline
+from neardup_solr.types import MeasureName
 
 WORDS = [f"word{number}" for number in range(300)]
 

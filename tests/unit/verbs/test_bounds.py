@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import MeasureName
 from neardup_solr.measures import NAMES, Comparer, Limits, measure_named
 from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Hit
 from neardup_solr.text.normalize import normalize
+from neardup_solr.types import MeasureName
 from neardup_solr.verbs.batch import Candidate, compare_candidates
 from neardup_solr.verbs.gate.policy import Policy
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.answers import Answer
 from neardup_solr.answers.answer_file import append_answers
+from neardup_solr.types import Answer
 from tests.command import neardup
 
 BRANDS = ("Aldor", "Brevik", "Castelo", "Dunmore", "Elvira")

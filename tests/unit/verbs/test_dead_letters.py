@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import sources
+from neardup_solr import Document, sources
 from neardup_solr.checkpoint import Job, JobSpec, Position, read_letters
 from neardup_solr.errors import ArgumentError, JobError, RecordError
-from neardup_solr.records import Document
 from neardup_solr.sources import Reading, identity
 from neardup_solr.sources.record_errors import AGAIN
 from neardup_solr.sources.table import Record

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
+from neardup_solr import Document, Settings
 from neardup_solr.minhash import make_entry
-from neardup_solr.records import Document
-from neardup_solr.settings import DEFAULT_FIELDS, Settings
+from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.health import Health
-from neardup_solr.verbs.doctor import Diagnosis, Sampled
+from neardup_solr.types import Diagnosis
+from neardup_solr.verbs.doctor import Sampled
 
 SETTINGS = Settings()
 NO_MD5 = Settings(fields=frozenset(DEFAULT_FIELDS) - {"md5_hash"})

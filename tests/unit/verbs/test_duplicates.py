@@ -24,7 +24,6 @@ from rapidfuzz.distance import Levenshtein
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.arguments import Way
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.sets import similarity
 from neardup_solr.minhash import make_entry
@@ -33,6 +32,7 @@ from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.sources import read_pairs
 from neardup_solr.text import normalize
+from neardup_solr.types import Way
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import FIRST
 from tests.command import neardup

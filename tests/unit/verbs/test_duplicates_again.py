@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import Linkage, MeasureName, Way
+from neardup_solr import Duplicates
+from neardup_solr.types import Linkage, MeasureName, Way
 from neardup_solr.verbs.duplicates import remember
 from neardup_solr.verbs.duplicates.remember import Changes
-from neardup_solr.verbs.duplicates.result import Duplicates
 
 WORDS = [f"word{number}" for number in range(400)]
 

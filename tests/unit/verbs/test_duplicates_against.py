@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import Linkage
 from neardup_solr.cli import show
+from neardup_solr.types import Linkage
 from tests.command import neardup
 from tests.solr.verbs.test_duplicates_against import NEW, OLD, documents, rows
 from tests.unit.reports.test_html import embedded

@@ -13,9 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.answers import Answer, hash_text
+from neardup_solr.answers import hash_text
 from neardup_solr.answers.answer_file import append_answers
-from neardup_solr.arguments import Linkage, MeasureName
+from neardup_solr.types import Answer, Linkage, MeasureName
 from tests.faults.tiers import sized
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)

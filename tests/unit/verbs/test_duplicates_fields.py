@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import Way
 from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.types import Way
 from tests.command import neardup
 from tests.unit.measures.test_fields import KINDS, people
 

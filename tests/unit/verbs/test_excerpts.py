@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import Kind, MeasureName, Way
-from neardup_solr.records import Document
+from neardup_solr import Document
+from neardup_solr.arguments import Kind
+from neardup_solr.types import MeasureName, Way
 from tests.excerpts import EXCERPTS, articles, excerpts
 
 BOTH: tuple[Way, ...] = ("shingles", "all")

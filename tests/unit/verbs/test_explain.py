@@ -16,21 +16,19 @@ from hypothesis import settings as tried
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr import demo
-from neardup_solr.arguments import MeasureName
+from neardup_solr import Document, Settings, demo
 from neardup_solr.cli.main import parser
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
 from neardup_solr.measures.aligned import compare_records
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.minhash import make_entry
-from neardup_solr.records import Document
-from neardup_solr.settings import Settings
 from neardup_solr.sources import read_pairs
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
+from neardup_solr.types import Explanation, MeasureName
 from neardup_solr.verbs.explain.documents import estimate_shared_words
-from neardup_solr.verbs.explain.explanation import Explanation, explain_facts
+from neardup_solr.verbs.explain.explanation import explain_facts
 from neardup_solr.verbs.explain.facts import Facts
 from neardup_solr.verbs.explain.subject import make_subject
 

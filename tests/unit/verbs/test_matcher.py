@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup_solr import Document, Settings
 from neardup_solr.minhash.sign import hash_bands
 from neardup_solr.minhash.signature import make_band_keys
-from neardup_solr.records import Document
-from neardup_solr.settings import Settings
 from neardup_solr.verbs.batch import SignedBatch
 from neardup_solr.verbs.gate import band_index, matcher
 from neardup_solr.verbs.gate.band_index import BandIndex

@@ -22,9 +22,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup_solr as nd
+from neardup_solr import Duplicate
 from neardup_solr.answers.format import read_answers
 from neardup_solr.measures import Limits, measure_of
-from neardup_solr.records import Duplicate
 from neardup_solr.verbs.duplicates.find import find_duplicates
 from neardup_solr.verbs.duplicates.request import Request
 from neardup_solr.verbs.review.question import make_question

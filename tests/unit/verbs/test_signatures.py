@@ -10,10 +10,9 @@ import pyarrow.parquet as parquet
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import demo
-from neardup_solr.minhash import make_entry, signature
+from neardup_solr import Document, demo, signature
+from neardup_solr.minhash import make_entry
 from neardup_solr.minhash.sign import hash_bands
-from neardup_solr.records import Document
 from tests import ROOT
 
 PAGE = ROOT / "docs" / "interoperability.md"

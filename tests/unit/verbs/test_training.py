@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.types import Training
 from neardup_solr.verbs.duplicates.plan import read_model
-from neardup_solr.verbs.tune.training import Training
 from tests.command import neardup
 from tests.unit.measures.test_fields import people
 

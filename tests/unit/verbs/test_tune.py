@@ -13,14 +13,12 @@ from click.testing import CliRunner
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from neardup_solr import demo, tune
+from neardup_solr import Document, Settings, demo, tune
 from neardup_solr.cli.commands.tune import list_lines, spell_commands
 from neardup_solr.cli.main import command
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.minhash import plans
 from neardup_solr.minhash.plans import Demand
-from neardup_solr.records import Document
-from neardup_solr.settings import Settings
 from neardup_solr.verbs.tune.sample import draw_sample
 from tests import ROOT
 

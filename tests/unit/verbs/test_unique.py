@@ -23,13 +23,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr import demo, sources
+from neardup_solr import Cluster, Duplicate, demo, sources
 from neardup_solr.clusters.removal import remove_within
 from neardup_solr.errors import ArgumentError, SourceError
-from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.reports.parquet_files import check_types
 from neardup_solr.sources import Reading
 from neardup_solr.sources import documents as read
+from neardup_solr.types import Member
 from tests.split import write_copies
 from tests.unit.sources.test_bad_input import BAD_RECORDS, GOOD_LINE, HEADER
 
