@@ -69,7 +69,7 @@ def test_duplicates_of_a_file_load_no_solr(source: Path) -> None:
     assert {one.split(".")[1] for one in in_room(ours, "verbs")} == {"duplicates"}
     assert not ours & WRITERS
     assert not others & {*OF_HTTP, *OF_TABLES}
-    others = {"json", "excel", "arrow", "frames"}
+    others = {"json", "excel", "arrow", "in_memory"}
     assert not ours & {f"sources.{one}" for one in others}
     assert 2 * count_lines(ours) < count_lines(all_of_ours())
 

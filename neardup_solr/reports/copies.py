@@ -21,7 +21,7 @@ from neardup_solr.reports.workbook import open_sheet
 from neardup_solr.sources.column import matches
 from neardup_solr.sources.compression import COMPRESSIONS, suffix_of
 from neardup_solr.sources.csv import csv_line
-from neardup_solr.sources.table import SourceTable
+from neardup_solr.sources.part import SourceTable
 from neardup_solr.sources.values import plain
 
 # The suffix of a format that is copied, beside those of JSON lines, which any becomes.

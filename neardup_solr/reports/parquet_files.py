@@ -11,7 +11,7 @@ from typing import Any, Final
 from neardup_solr.errors import SourceError
 from neardup_solr.files import atomic_output
 from neardup_solr.reports import Add, Added, Beside
-from neardup_solr.sources.table import SourceTable
+from neardup_solr.sources.part import SourceTable
 
 AT_ONCE: Final = 8_192  # rows of Parquet that are held
 

@@ -13,7 +13,7 @@ from neardup_solr.errors import SourceError, counted
 from neardup_solr.files import atomic_output
 from neardup_solr.progress import LOG
 from neardup_solr.reports import Add, Added, Beside, require_library
-from neardup_solr.sources.table import SourceTable
+from neardup_solr.sources.part import SourceTable
 
 MOST_ROWS: Final = 2**20  # of a sheet, with its header
 LONGEST: Final = 2**15 - 1  # characters of a cell, in UTF-16

@@ -32,6 +32,7 @@ from neardup_solr.sources.head import column_names as column_names
 from neardup_solr.sources.head import format_of as format_of
 from neardup_solr.sources.head import read_text as read_text
 from neardup_solr.sources.pair_files import read_pairs as read_pairs
+from neardup_solr.sources.part import one_by_one as one_by_one
 from neardup_solr.sources.reader import documents as documents
 from neardup_solr.sources.reader import find as find
 from neardup_solr.sources.reader import open as open
@@ -40,13 +41,12 @@ from neardup_solr.sources.reader import pieces as pieces
 from neardup_solr.sources.reader import records as records
 from neardup_solr.sources.reading import Reading as Reading
 from neardup_solr.sources.reading import reading_of as reading_of
-from neardup_solr.sources.size import make_progress as make_progress
-from neardup_solr.sources.size import size_hint as size_hint
 from neardup_solr.sources.source import SourceLike as SourceLike
 from neardup_solr.sources.source import is_collection as is_collection
 from neardup_solr.sources.source import lacking as lacking
+from neardup_solr.sources.source import make_progress as make_progress
 from neardup_solr.sources.source import shown_name as shown_name
-from neardup_solr.sources.table import one_by_one as one_by_one
+from neardup_solr.sources.source import size_hint as size_hint
 
 
 def read_documents(

@@ -15,12 +15,10 @@ from itertools import chain
 from typing import BinaryIO, Final, cast
 
 from neardup_solr.errors import RecordError
-from neardup_solr.sources.compression import GROWS_FROM, decompress
-from neardup_solr.sources.delimiter import WITH_DELIMITER
+from neardup_solr.sources.compression import BLOCK, GROWS_FROM, decompress, read_head
+from neardup_solr.sources.dialect import WITH_DELIMITER
 from neardup_solr.sources.encodings import find_encoding, recode
-from neardup_solr.sources.part import SourcePart
-from neardup_solr.sources.stream import BLOCK, read_head
-from neardup_solr.sources.table import SourceTable
+from neardup_solr.sources.part import SourcePart, SourceTable
 from neardup_solr.sources.values import Unusable, too_large
 
 MOST_HEAD: Final = 2**22  # bytes in which a first line should end

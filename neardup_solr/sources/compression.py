@@ -1,4 +1,4 @@
-"""Compression: files are decompressed block by block, and bombs are refused."""
+"""Compression: files are opened and decompressed block by block, and bombs are refused."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, BinaryIO, Final, cast
 
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.part import SourcePart
-from neardup_solr.sources.stream import BLOCK
 from neardup_solr.variables import read_number
 
+BLOCK: Final = 2**18
 # What .xz may take to be decompressed: xz -9 takes 65 MiB.
 XZ_MEMORY: Final = 2**27
 # A Zstandard frame can grow 32,000 times, and the decompressor does not limit what it gives for
@@ -25,6 +25,32 @@ MAX_GROWTH: Final = "NEARDUP_MAX_GROWTH"
 USUAL_GROWTH: Final = 1_000.0
 GROWS_FROM: Final = 2**28  # bytes, up to which anything may grow
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
+
+
+def read_head(
+    stream: Iterator[bytes], is_enough: Callable[[bytes], bool]
+) -> tuple[bytes, Iterator[bytes]]:
+    """Read as much of a stream as is enough, and return it with the rest, or its damage."""
+    parts, size, due = list[bytes](), 0, 0
+    try:
+        for block in stream:
+            parts.append(block)
+            size += len(block)
+            if size < due:
+                continue
+            parts = [b"".join(parts)]
+            if is_enough(parts[0]):
+                break
+            due = size + size // 4 if size > BLOCK else 0  # a large head is looked at seldom
+    except RecordError as error:
+        stream = fail(error)
+    return b"".join(parts), stream
+
+
+def fail(error: RecordError) -> Iterator[Any]:
+    """Raise the error of a damaged source, once what stands before it was read."""
+    raise error
+    yield
 
 
 def decompress(part: SourcePart, file: BinaryIO) -> Iterator[bytes]:

@@ -12,30 +12,31 @@ from typing import Any, Final, NamedTuple
 from neardup_solr.errors import RecordError, counted
 from neardup_solr.records import NOTHING
 from neardup_solr.sources.blocks import decode_lines, join_lines, lists_of_lines
-from neardup_solr.sources.column import show_names
-from neardup_solr.sources.delimiter import (
-    DELIMITERS,
-    MAX_QUOTED_BYTES,
-    SEPARATOR,
-    allow_long_fields,
-    choose_delimiter,
-    list_fitting,
-    split_fields,
-)
-from neardup_solr.sources.document import make_document, make_run
-from neardup_solr.sources.header import (
+from neardup_solr.sources.column import (
     ROWS_BELOW,
     Columns,
     check_header,
     choose_id,
     find_columns,
+    show_names,
     strip_end,
 )
-from neardup_solr.sources.part import SourcePart
-from neardup_solr.sources.quotes import Tidy, choose_tidy, double_quotes
+from neardup_solr.sources.dialect import (
+    DELIMITERS,
+    MAX_QUOTED_BYTES,
+    SEPARATOR,
+    Tidy,
+    allow_long_fields,
+    choose_delimiter,
+    choose_tidy,
+    double_quotes,
+    list_fitting,
+    split_fields,
+)
+from neardup_solr.sources.document import make_document, make_run
+from neardup_solr.sources.part import Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.record_errors import as_columns, decode_raw, step_for, unusable
-from neardup_solr.sources.table import Piece, Record, SourceTable
 from neardup_solr.sources.values import Unusable, decode, too_large
 
 BLANK: Final = (b"", b"\r")

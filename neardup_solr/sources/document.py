@@ -9,11 +9,10 @@ from typing import Any
 from neardup_solr import records
 from neardup_solr.errors import RecordError
 from neardup_solr.records import MAX_ID_BYTES, NOTHING, Document, Number, Run
-from neardup_solr.sources.column import dig
-from neardup_solr.sources.header import Columns
+from neardup_solr.sources.column import Columns, dig
+from neardup_solr.sources.part import NUMBERED, Piece, Record
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.record_errors import NO_ID, as_columns
-from neardup_solr.sources.table import NUMBERED, Piece, Record
 from neardup_solr.sources.values import (
     CHARACTER_BYTES,
     LOST,

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 from typing import Final
 
 from neardup_solr.errors import RecordError
-from neardup_solr.sources.compression import COMPRESSIONS
-from neardup_solr.sources.control_characters import is_binary, is_written
-from neardup_solr.sources.file_kinds import find_kind
+from neardup_solr.sources.compression import COMPRESSIONS, read_head
+from neardup_solr.sources.file_kinds import find_kind, is_binary
 from neardup_solr.sources.magic import BEGINNING, Kind
 from neardup_solr.sources.part import SourcePart
-from neardup_solr.sources.stream import read_head
 from neardup_solr.sources.values import CHARACTER_BYTES
 
 # Quotes, dashes and € in cp1252; control characters, which no text has, in latin-1.
@@ -88,6 +87,12 @@ def _refuse_unmarked(part: SourcePart, head: bytes) -> None:
         if is_likely and is_written(head[:4_096].decode(order, "replace")):  # RFC 4627, 3
             reason = f"is {order[:6].upper()} without a byte order mark"
             raise part.error(reason, f"it appears to be {order}: set `encoding` to {order}")
+
+
+def is_written(text: str) -> bool:
+    """Tell whether nearly all characters of a decoded text are what people write."""
+    odd = sum(unicodedata.category(sign) in ("Cc", "Cn", "Co", "Cs") for sign in text)
+    return odd - sum(map(text.count, "\t\n\r")) <= len(text) / 100
 
 
 def _refuse_binary(part: SourcePart, head: bytes, encoding: str) -> None:

@@ -14,13 +14,18 @@ from itertools import islice
 from typing import Any, BinaryIO, Final
 
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.sources.column import show_names
+from neardup_solr.sources.column import (
+    ROWS_BELOW,
+    check_header,
+    choose_id,
+    find_columns,
+    show_names,
+    strip_end,
+)
 from neardup_solr.sources.document import from_row
-from neardup_solr.sources.header import ROWS_BELOW, check_header, choose_id, find_columns, strip_end
-from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.part import Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.record_errors import first_line
-from neardup_solr.sources.table import Record, SourceTable
 
 STREAMED: Final = ("xl/worksheets/", "xl/sharedStrings")  # read piece by piece
 MOST_WHOLE: Final = 2**24  # bytes of any other part, and how far any part may grow

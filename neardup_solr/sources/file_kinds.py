@@ -1,18 +1,18 @@
 """The kind of a file, by its first bytes and structure: no suffix or encoding is believed.
 
 Of a format that is no text, no encoding is guessed: whatever it would be decoded to is nothing that
-anybody wrote.
+anybody wrote. Control characters, of which texts have few, tell what is no text either.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from neardup_solr.sources.control_characters import FEW_CONTROLS, share_of_controls
 from neardup_solr.sources.magic import (
     _IMAGE,
     BEGINNING,
@@ -62,6 +62,13 @@ _ENTRY: Final = re.compile(
 )
 _BEFORE_ENTRIES: Final = re.compile(r"\s*(?:%|@(?:string|preamble|comment)\b|$)", re.IGNORECASE)
 _MAILED: Final = {"date", "message-id", "received", "mime-version", "return-path"}
+# What texts have of control characters: tabs, line ends, escapes of terminals, the end of a file of
+# DOS, and separators of fields.
+_USUAL: Final = b"\x01\x02\x03\b\t\n\v\f\r\x1a\x1b\x1c\x1d\x1e\x1f"
+_CONTROLS: Final = bytes(code for code in range(32) if code not in _USUAL) + b"\x7f"
+FEW_CONTROLS: Final = 0.03  # of what is random, 7 % are
+MANY_NULS: Final = 0.25
+_FEWEST: Final = 8  # that tell
 
 
 def find_kind(head: bytes, path: Path | None = None) -> Kind | None:
@@ -217,3 +224,35 @@ def _is_mail(text: str) -> bool:
     with suppress(ValueError, TypeError, IndexError):
         return parsedate_to_datetime(headers["date"]) is not None
     return False
+
+
+def is_binary(head: bytes) -> bool:
+    """Tell whether what should be a text has too many control characters for one.
+
+    What is UTF-8 without NUL bytes is a text, however odd, and so is a table with a few of them
+    below its header. NUL bytes at the end may be room that a crash has left.
+    """
+    head = head[:BEGINNING].rstrip(b"\0")
+    if share_of_controls(head) <= FEW_CONTROLS:
+        return False
+    first_line = head.partition(b"\n")[0]
+    return (
+        b"\0" in first_line
+        or head.count(b"\0") > MANY_NULS * len(head)  # as in UTF-16 below a header
+        or not _is_utf8(head)
+    )
+
+
+def _is_utf8(head: bytes) -> bool:
+    """Tell whether bytes are UTF-8, the last character of which may be cut off."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def share_of_controls(head: bytes) -> float:
+    head = head[:BEGINNING]
+    count = len(head) - len(head.translate(None, _CONTROLS))
+    return count / len(head) if count >= _FEWEST else 0.0

@@ -14,11 +14,10 @@ from typing import Any, Final
 from neardup_solr.files import Named, paths_of, read_at
 from neardup_solr.progress import ignore
 from neardup_solr.records import Document
-from neardup_solr.sources.folders import is_folder, walk
+from neardup_solr.sources.part import Record, one_by_one
 from neardup_solr.sources.parts import name_memory, name_source
 from neardup_solr.sources.reading import USUAL, Reading
-from neardup_solr.sources.source import SourceLike
-from neardup_solr.sources.table import Record, one_by_one
+from neardup_solr.sources.source import SourceLike, walk
 
 END_BYTES: Final = 2**16  # that are read of a file, at each of its ends
 ROWS_AT_END: Final = 100  # that are read of what is in memory, at each of its ends
@@ -60,7 +59,7 @@ def _identify_path(name: Named, reading: Reading) -> str | None:
     path = source.path
     if path is None:
         return None
-    if is_folder(source, path):
+    if source.is_folder():
         return _identify_folder(path)
     try:
         return _identify_file(path) if path.is_file() else None
@@ -98,7 +97,7 @@ def _find_state(path: Path) -> tuple[int, ...]:
 
 
 def _identify_memory(source: Any, reading: Reading) -> str | None:
-    from neardup_solr.sources.frames import ends_of, read_memory
+    from neardup_solr.sources.in_memory import ends_of, read_memory
 
     ends = ends_of(source, ROWS_AT_END)
     if ends is None:

@@ -1,18 +1,30 @@
-"""Formats: told by the suffix of a file, or by how it begins."""
+"""Formats: told by the suffix of a file, by how it begins, or by the first lines of a pipe."""
 
 from __future__ import annotations
 
+import csv
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from neardup_solr.errors import ArgumentError, DataError
 from neardup_solr.files import PathError
-from neardup_solr.sources.blocks import read_beginning
+from neardup_solr.sources.blocks import MOST_BYTES, MOST_HEAD, read_ahead, read_beginning
+from neardup_solr.sources.column import show_names
 from neardup_solr.sources.compression import suffix_of
-from neardup_solr.sources.delimiter import WITH_DELIMITER, find_delimiter
+from neardup_solr.sources.dialect import (
+    DELIMITERS,
+    SEPARATOR,
+    WITH_DELIMITER,
+    allow_long_fields,
+    find_delimiter,
+    list_fitting,
+    split_fields,
+)
 from neardup_solr.sources.encodings import kind_of_part, refuse_what_is_no_text
-from neardup_solr.sources.folders import is_folder
+from neardup_solr.sources.file_kinds import find_kind
 from neardup_solr.sources.magic import BEGINNING
 from neardup_solr.sources.part import SourcePart
 
@@ -43,6 +55,8 @@ SHEETS: Final = ("xlsx", "xls")
 WITH_MARKUP: Final = ("html", "eml", "mbox", "ris", "bibtex")
 PARTS: Final = "parts"  # the format of parts that are not alike
 BINARY: Final = ("parquet", "xlsx", "xls")
+# The first lines tell the format of standard input, and if lines have ids.
+MOST_LINES: Final = 5
 
 
 def choose_format(part: SourcePart) -> str | None:
@@ -56,7 +70,7 @@ def choose_format(part: SourcePart) -> str | None:
         raise PathError(part.label, f"a source of the format {format} cannot be read from it", step)
     if part.path is None:
         return format
-    has_files, wants_files = is_folder(part, part.path), format == "folder"
+    has_files, wants_files = part.is_folder(), format == "folder"
     if has_files and format is None:
         return "folder"
     if has_files != wants_files:
@@ -135,3 +149,93 @@ def check_format(part: SourcePart) -> None:
         if getattr(reading, option) and format not in formats:
             kind = ArgumentError if reading.source_format else DataError
             raise kind(f"{of} has {lacks}", f"leave `{option}` out")
+
+
+def are_enough(head: bytes) -> bool:
+    """Tell whether these bytes show the format. If someone types, the answer should come soon."""
+    lines = _first_lines(head[: head.rfind(b"\n") + 1])
+    if len(lines) >= MOST_LINES or len(head) > MOST_HEAD:
+        return True
+    if len(lines) > 1 and len(head) >= MOST_BYTES:
+        return True
+    return bool(lines) and (_is_json(head) or _is_plain(lines[0]))
+
+
+def whole_lines(head: bytes) -> bytes:
+    """Take the lines of a large beginning that are not cut off, or the first one as it is."""
+    return head[: head.rfind(b"\n") + 1] or head if len(head) >= MOST_BYTES else head
+
+
+def recognize(part: SourcePart) -> SourcePart:
+    """Recognize the format of standard input by its first lines, which a notice tells.
+
+    Raises SourceError if it looks like a table without the columns that are needed.
+    """
+    head, part = read_ahead(part, are_enough)
+    reading, lines = part.reading, _first_lines(whole_lines(head)) or [""]
+    fitting = list_fitting(lines[0], reading)
+    kind = find_kind(head)
+    if kind is not None and kind.format and kind.is_text:
+        part.on_notice(f"{part.name} looks like {kind.words} and is read as such")
+        return replace(part, format=kind.format)
+    if _is_json(head):
+        format = "json"
+    elif reading.delimiter or reading.skip_rows or SEPARATOR.fullmatch(lines[0]):
+        return replace(part, format="csv")
+    elif len(fitting) == 1:
+        format = "tsv" if fitting[0] == "\t" else "csv"
+        part = replace(part, reading=replace(reading, delimiter=fitting[0]))
+    else:
+        _refuse_table(part, lines)
+        return replace(part, format="lines")
+    if reading.delimiter is None:
+        name = format.upper()
+        part.on_notice(f"{part.name} looks like {name} and is read as such")
+    return replace(part, format=format)
+
+
+def _refuse_table(part: SourcePart, lines: Sequence[str]) -> None:
+    """Raise SourceError if lines look like a table: its columns are not those that are needed."""
+    reading = part.reading
+    likely = next((each for each in DELIMITERS if _is_table(lines, each)), None)
+    if likely:
+        columns = show_names(split_fields(lines[0], likely))
+        missing = " or ".join(map(repr, (reading.id, *reading.text)))
+        reason = f"looks like a table with the columns {columns}, without {missing}"
+        step = "if each line holds an id and a text, set `source_format` to lines"
+        raise part.error(reason, f"name the right columns with `id` and `text`; {step}")
+
+
+def _first_lines(head: bytes) -> list[str]:
+    lines = head.decode("utf-8", "replace").splitlines()
+    return [line for line in lines if line.strip()][:MOST_LINES]
+
+
+def _is_json(head: bytes) -> bool:
+    squeezed = b"".join(head[:1_000].split())
+    return squeezed.startswith((b'{"', b"[{", b"[]", b"{}"))
+
+
+def _is_plain(line: str) -> bool:
+    """Tell whether a line begins with an id and a blank, and is no header of a table."""
+    first = line.split(None, 1)[0]
+    return first != line.rstrip() and "\t" not in line and not any(map(first.count, DELIMITERS))
+
+
+def _is_table(lines: Sequence[str], delimiter: str) -> bool:
+    """Tell whether all lines have as many fields, and the first has names without blanks.
+
+    Two fields with a tab between them are an id and a text, not a table.
+    """
+    allow_long_fields()
+    rows = list(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter))
+    is_open = delimiter != "\t" and "".join(lines).count('"') % 2 == 1  # a field goes on
+    counts = {len(row) for row in (rows[:-1] if is_open else rows)}
+    least = 3 if delimiter == "\t" else 2
+    words = split_fields(lines[0], delimiter)
+    return (
+        len(rows) > 1
+        and len(counts) == 1
+        and min(counts) >= least
+        and not any(" " in word for word in words)
+    )

@@ -46,7 +46,7 @@ def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:
     """
     paths = paths_of(source)
     if paths is None:
-        from neardup_solr.sources.frames import names_of
+        from neardup_solr.sources.in_memory import names_of
 
         return names_of(source)
     parts = list_parts(paths, reading)
@@ -77,7 +77,7 @@ def read_rows(source: SourceLike, *, reading: Reading, most: int) -> list[dict[A
     Raises as `documents` does.
     """
     if paths_of(source) is None:
-        from neardup_solr.sources.frames import rows_of
+        from neardup_solr.sources.in_memory import rows_of
 
         return rows_of(source, most)
     records, step, rows = list[Any](), 1, list[dict[Any, Any]]()

@@ -9,9 +9,8 @@ from typing import Final
 
 from neardup_solr.sources.blocks import read_whole
 from neardup_solr.sources.objects import Numbered, name_document, open_rows
-from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.part import SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
-from neardup_solr.sources.table import SourceTable
 from neardup_solr.sources.values import Unusable, decode
 
 _UNSEEN: Final = {"script", "style", "template", "noscript", "svg", "math", "head", "iframe"}

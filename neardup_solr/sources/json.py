@@ -1,28 +1,35 @@
-"""JSON: an object a line, or in an array."""
+"""JSON: an object a line, or in an array, within an answer or alone, in bounded memory."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
+import orjson
 
 from neardup_solr.errors import RecordError
-from neardup_solr.sources.blocks import blocks_of_lines, split_lines
-from neardup_solr.sources.column import dig
+from neardup_solr.sources.blocks import (
+    blocks_of_lines,
+    most_passed_over,
+    read_ahead,
+    read_blocks,
+    split_lines,
+    without_end,
+)
+from neardup_solr.sources.column import choose_id, dig
+from neardup_solr.sources.compression import fail
 from neardup_solr.sources.document import make_run
-from neardup_solr.sources.header import choose_id
-from neardup_solr.sources.json_array import find_array, lists_of_elements
 from neardup_solr.sources.objects import from_objects, load, make_object, parse_json
-from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.part import Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
-from neardup_solr.sources.stream import fail
-from neardup_solr.sources.table import Piece, Record, SourceTable
 from neardup_solr.text.json_keys import has_key_twice
 from neardup_solr.text.packed import SPARE, Packed, pack
 
@@ -31,6 +38,18 @@ _Chunk: TypeAlias = bytes | list[bytes | None] | None  # lines, elements, or a l
 FIRST_OBJECTS: Final = 100  # that are looked at for their names
 ENOUGH: Final = 2**20  # bytes of objects with names, after which no others are looked at
 MANY: Final = 10_000  # objects, after which compiled code is worth loading
+_HEAD: Final = 2**16
+# Usual names of the list of records within an answer.
+LISTS: Final = "docs hits data results items records rows documents entries features nodes value"
+MOST_BLOCKS: Final = 256  # behind an array
+_ELEMENT: Final = "[]"
+_TOTAL: Final = re.compile(rb'"(?:numFound|total|value)"\s*:\s*(\d+)')
+_PART: Final = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:"(\s*:)?|\\?\Z)|[\[\]{}]', re.DOTALL)
+_OBJECTS: Final = re.compile(rb"\s*(?:[{\]]|\Z)")  # how a list of objects, or of none, goes on
+_QUOTE, _COMMA = b'",'
+# A string is a token, which may go on in the next block; then its closing quote is missing.
+_STRING_END: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
+_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)
 
 
 def open_json(part: SourcePart) -> SourceTable:
@@ -164,3 +183,157 @@ def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | 
 
 def _getter(name: str) -> Callable[[Any], Any]:
     return partial(dig, name=name) if "." in name else itemgetter(name)
+
+
+def find_array(part: SourcePart, room: int) -> tuple[SourcePart, tuple[int, int] | None]:
+    """Find where an array begins, and read the source from there on. Lines of objects have none.
+
+    A first line is read whole if it is no larger than `room`. Return the number of objects around
+    the array, and of the documents that these say were found.
+    """
+
+    def has_first(head: bytes) -> bool:
+        text = head.lstrip()
+        return bool(text) and (not text.startswith(b"{") or b"\n" in text or len(text) > room)
+
+    def has_next(head: bytes) -> bool:
+        return bool(head.lstrip().partition(b"\n")[2].strip()) or len(head) > room
+
+    head, part = read_ahead(part, has_first)
+    first = head.lstrip().partition(b"\n")[0]
+    if first.startswith(b"["):
+        return part, (0, 0)
+    if not first.startswith(b"{"):
+        return part, None
+    columns = {part.reading.id, *part.reading.text}
+    if is_whole := first.rstrip().endswith(b"}"):
+        if not _search_array(first, columns, is_whole)[0] and b'"error"' not in first:
+            return part, None
+        head, part = read_ahead(part, has_next)
+        if head.lstrip().partition(b"\n")[2].strip():
+            return part, None
+    for most in (_HEAD, room):
+        head, part = read_ahead(part, partial(_is_longer, most))
+        path, start = _search_array(head, columns, is_whole)
+        if path:
+            break
+    _refuse_error(part, head)
+    name = ".".join(path)
+    if path and path[-1].lower() in LISTS.split() and "groups" not in path:
+        part.on_notice(f"{part.name}: using the records in {name!r}")
+        totals = _TOTAL.findall(head[:start])
+        stream = chain([head[start:]], islice(part.begun or (), 1, None))
+        return replace(part, begun=stream), (len(path), int(totals[-1]) if totals else 0)
+    if first.strip() == b"{":
+        step = "give an array of objects, or one object per line"
+        step = f"{step}, for example with: jq -c '.{name}[]'" if path else step
+        step = "query Solr with group.main=true" if "grouped" in path else step
+        raise part.error("is one JSON object on several lines", step)
+    return part, None
+
+
+def _is_longer(most: int, head: bytes) -> bool:
+    return len(head) > most
+
+
+def _refuse_error(part: SourcePart, head: bytes) -> None:
+    """Refuse the answer of a server that is nothing but an error, with its message."""
+    try:
+        answer = orjson.loads(head)
+    except ValueError:  # more than is read at first, as errors are not
+        return
+    error, needed = answer.get("error"), (part.reading.id, *part.reading.text)
+    if isinstance(error, Mapping) and not {*answer}.intersection(needed):
+        texts = (error.get(name) for name in ("msg", "message", "reason", "trace"))
+        message = next((text for text in texts if isinstance(text, str)), None)
+        if message and not any(name.startswith("error.") for name in needed):
+            reason = f"is an error message from a server: {message.partition(chr(10))[0]}"
+            raise part.error(reason, "correct the query and save the response again")
+
+
+def _search_array(head: bytes, columns: Collection[str], is_whole: bool) -> tuple[list[str], int]:
+    """Find a list of objects within an object without these columns, by its path and its place.
+
+    The first of a usual name counts, or else the first. Without any, the path is empty. If the
+    object `is_whole`, a column behind the list counts as one before it.
+    """
+    key, path, first, usual = "", list[str](), (list[str](), 0), (list[str](), 0)
+    for token in _PART.finditer(head):
+        mark = token[0]
+        if token[2]:
+            key = token[1].decode("utf-8", "replace")
+            if len(path) == 1 and key in columns:
+                return [], 0
+        elif mark in (b"}", b"]"):
+            path = path[:-1]
+        elif mark in (b"{", b"["):
+            has_objects = mark == b"[" and _OBJECTS.match(head, token.end()) is not None
+            if has_objects and _ELEMENT not in path and not usual[0]:
+                array = [*path[1:], key], token.start()
+                first = first if first[0] else array
+                usual = array if key.lower() in LISTS.split() else usual
+                if usual[0] and not is_whole:
+                    break
+            path = [*path, _ELEMENT if mark == b"[" else key]
+    return usual if usual[0] else first
+
+
+def lists_of_elements(
+    part: SourcePart, room: int, around: int, total: int
+) -> Iterator[list[bytes | None]]:
+    """Split a JSON array into its elements as they are written, as many as come in a block.
+
+    None stands for an element of more than `room` bytes. A notice says if there are fewer than in
+    `total`. Raises RecordError if the array, or the objects `around` it, do not end, or if
+    something follows.
+    """
+    count = 0
+    most, passed = most_passed_over(part, room), 0
+    held, depth = bytearray(), 0  # of an element that is too large, one byte more than may be
+    in_string, escaped = False, 0  # bytes of the next block after a backslash
+    stream = read_blocks(part)
+    for block in stream:
+        start = at = 0
+        elements: list[bytes | None] = []
+        if in_string and (end := _STRING_END.match(block, escaped)):
+            in_string, at, escaped = not end[1], end.end(), len(block) - end.end()
+        for token in _TOKEN.finditer(block, at):
+            mark = block[token.start()]
+            if mark == _QUOTE:
+                in_string, escaped = not token[1], len(block) - token.end()
+                continue
+            depth += (mark in b"[{") - (mark in b"]}")
+            if depth == 1 and mark in b"[{":  # the array itself
+                start = token.end()
+                held.clear()
+            elif depth == 0 or (depth == 1 and mark == _COMMA):
+                held += block[start : token.start()][: room + 1 - len(held)]
+                if mark == _COMMA or held.strip():
+                    elements.append(bytes(held) if len(held) <= room else None)
+                held.clear()
+                start, passed = token.end(), 0
+            if depth == 0:
+                yield elements
+                count += len(elements)
+                if count < total:
+                    what = f"contains {count:,} of the {total:,} documents found"
+                    part.on_notice(f"{part.name}: {what}: request more rows")
+                rest = b"".join(islice(chain([block[start:]], stream), MOST_BLOCKS))
+                try:
+                    orjson.loads(b'{"":' * around + b'""' + rest)
+                except ValueError:
+                    reason = "the text after the array is not read: write one object per line"
+                    cut = "the object around the array is cut off, or is followed by text"
+                    reason = cut if around else reason
+                    raise RecordError(f"{part.name}, at its end", reason) from None
+                return
+        held += block[start:][: room + 1 - len(held)]
+        passed += len(block)
+        yield elements
+        count += len(elements)
+        if passed > most:
+            raise without_end(part, most)
+    if len(held) > room:
+        yield [None]
+    reason = "the file ends too early (the array is not closed)"
+    raise RecordError(f"{part.name}, at its end", reason)

@@ -9,14 +9,13 @@ from typing import Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.blocks import decode_lines, lists_of_lines, read_ahead
+from neardup_solr.sources.column import number_them
+from neardup_solr.sources.compression import BLOCK
 from neardup_solr.sources.document import make_document, make_run
-from neardup_solr.sources.first_lines import MOST_LINES, are_enough, whole_lines
-from neardup_solr.sources.header import number_them
-from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.formats import MOST_LINES, are_enough, whole_lines
+from neardup_solr.sources.part import ID, NUMBERED, TEXT, Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import ROW, Reading
 from neardup_solr.sources.record_errors import decode_raw, unusable
-from neardup_solr.sources.stream import BLOCK
-from neardup_solr.sources.table import ID, NUMBERED, TEXT, Piece, Record, SourceTable
 from neardup_solr.sources.values import Unusable, decode
 
 MOST_OF_LINES: Final = 1_000  # that tell whether they begin with ids

@@ -18,8 +18,7 @@ from typing import Any, Final
 from neardup_solr.sources.blocks import lists_of_lines, read_whole
 from neardup_solr.sources.html import parse_page
 from neardup_solr.sources.objects import Numbered, name_document, open_rows
-from neardup_solr.sources.part import SourcePart
-from neardup_solr.sources.table import SourceTable
+from neardup_solr.sources.part import SourcePart, SourceTable
 from neardup_solr.sources.values import Unusable, too_large
 
 HEADERS: Final = ("subject", "from", "to", "date", "message_id")

@@ -15,10 +15,10 @@ from neardup_solr.files import Named
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import as_whole, id_problem
 from neardup_solr.sources.encodings import SAMPLE, guess_encoding
+from neardup_solr.sources.part import SourceTable
 from neardup_solr.sources.reader import open
 from neardup_solr.sources.reading import Reading
-from neardup_solr.sources.size import size_hint
-from neardup_solr.sources.table import SourceTable
+from neardup_solr.sources.source import size_hint
 from neardup_solr.text.escape import from_csv, from_tsv
 from neardup_solr.text.json_keys import has_key_twice
 

@@ -15,7 +15,6 @@ from typing import Any, Final, TypeAlias
 from neardup_solr.errors import ArgumentError, counted
 from neardup_solr.files import Named, PathError, is_inside
 from neardup_solr.progress import LOG, ignore
-from neardup_solr.sources.folders import file_size, is_folder, walk
 from neardup_solr.sources.formats import (
     CHOICES,
     FORMATS,
@@ -25,6 +24,7 @@ from neardup_solr.sources.formats import (
 )
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.source import file_size, walk
 
 STDIN: Final = "standard input"
 LONGEST: Final = 1_000  # characters of a label: if it is a text, an error need not repeat it all
@@ -124,7 +124,7 @@ def _shift(done: int, on_progress: Callable[[int], None]) -> Callable[[int], Non
 def _list_folder(part: SourcePart, refuses_mixed: bool) -> list[SourcePart]:
     """List the parts of the table that a folder holds, or the source itself."""
     format = part.reading.source_format
-    if part.path is None or format == "folder" or not is_folder(part, part.path):
+    if part.path is None or format == "folder" or not part.is_folder():
         return [part]
     paths, other = _find_tables(part.path, format)
     if other is not None:

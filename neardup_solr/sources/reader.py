@@ -17,15 +17,20 @@ from neardup_solr.files import paths_of
 from neardup_solr.progress import ignore
 from neardup_solr.records import Document, check_documents
 from neardup_solr.sources.blocks import with_writing
-from neardup_solr.sources.first_lines import recognize
-from neardup_solr.sources.first_records import notice_if_none, require_most, require_some
-from neardup_solr.sources.formats import PARTS, WITHOUT_COLUMNS, check_format
-from neardup_solr.sources.header import find_columns
-from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.column import find_columns
+from neardup_solr.sources.formats import PARTS, WITHOUT_COLUMNS, check_format, recognize
+from neardup_solr.sources.part import (
+    Piece,
+    Record,
+    SourcePart,
+    SourceTable,
+    number_records,
+    one_by_one,
+)
 from neardup_solr.sources.parts import Notify, list_parts, log_notice, name_memory, notify_once
 from neardup_solr.sources.reading import USUAL, Reading
+from neardup_solr.sources.record_errors import notice_if_none, require_most, require_some
 from neardup_solr.sources.source import SourceLike, shown_name
-from neardup_solr.sources.table import Piece, Record, SourceTable, number_records, one_by_one
 
 # What may be wrong if most records are bad.
 CHECK_ALL: Final = "check `source_format`, `encoding`, `id` and `text`"
@@ -43,7 +48,7 @@ READERS: Final = {
     "tsv": ("csv", "open_csv"),
     "jsonl": ("json", "open_json"),
     "json": ("json", "open_json"),
-    "parquet": ("parquet_file", "open_parquet"),
+    "parquet": ("arrow", "open_parquet"),
     "xlsx": ("excel", "open_xlsx"),
     "xls": ("excel", "open_xls"),
     "html": ("html", "open_page"),
@@ -121,7 +126,7 @@ def pieces(
     if (paths := paths_of(source)) is not None:
         parts = list_parts(paths, reading, on_progress, on_notice)
         return _read_parts(parts, shown_name(paths))
-    from neardup_solr.sources.frames import read_memory
+    from neardup_solr.sources.in_memory import read_memory
 
     part = name_memory(source, reading, notify_once(on_notice))
     numbered = number_records(read_memory(source, part))

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from neardup_solr.sources.blocks import read_whole
 from neardup_solr.sources.objects import Numbered, name_document, open_rows
-from neardup_solr.sources.part import SourcePart
-from neardup_solr.sources.table import SourceTable
+from neardup_solr.sources.part import SourcePart, SourceTable
 from neardup_solr.sources.values import Unusable, decode
 
 _TAG: Final = re.compile(r"\s*([A-Z][A-Z0-9])  ?-(?: (.*)|$)")

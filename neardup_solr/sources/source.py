@@ -1,6 +1,6 @@
-"""The kinds of sources, and their names in messages.
+"""The kinds of sources, their names in messages, their files and sizes.
 
-A file or folder ("-" is standard input), a list of them, or what `frames` reads: a DataFrame of
+A file or folder ("-" is standard input), a list of them, or what `in_memory` reads: a DataFrame of
 pandas or polars, a table of Arrow, a mapping of columns, an iterable of dicts, of (id, text) or of
 Documents.
 """
@@ -8,13 +8,16 @@ Documents.
 from __future__ import annotations
 
 import os
+import stat
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from neardup_solr.arguments import Source
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import Named, paths_of
+from neardup_solr.progress import OnProgress, SourceProgress
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -58,3 +61,55 @@ def lacking(
     name = "the documents" if paths is None else shown_name(paths)
     missing = SourceError(name, f"there is no {what} with the id {id!r}", "check the id")
     return refused.get(id, missing)
+
+
+def walk(root: Path) -> Iterator[Path]:
+    """List everything below a folder except folders and hidden names, sorted.
+
+    Links to folders are listed, not followed, and so are folders that may not be read.
+    """
+    waiting = [root]
+    while waiting:
+        path = waiting.pop()
+        if not path.is_dir() or (path.is_symlink() and path != root):
+            yield path
+            continue
+        try:
+            inside = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
+            waiting.extend(sorted(inside, reverse=True))
+        except OSError:
+            yield path
+
+
+def file_size(path: Path) -> int:
+    """Count the bytes of what a path names, 0 if it is gone."""
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
+
+
+def size_hint(source: SourceLike) -> int | None:
+    """Count the bytes of files and folders, or None for pipes and what is in memory."""
+    paths = paths_of(source)
+    try:
+        return None if paths is None else sum(map(_count_bytes, map(Path, paths)))
+    except (OSError, ValueError):
+        return None
+
+
+def _count_bytes(path: Path) -> int:
+    """Count the bytes of a file or a folder, or raise OSError or ValueError if it has no size."""
+    if path.is_dir():
+        return sum(map(file_size, walk(path)))
+    state = path.stat()
+    if not stat.S_ISREG(state.st_mode):
+        raise ValueError("a pipe or a device")
+    return state.st_size
+
+
+def make_progress(stage: str, source: SourceLike, on_progress: OnProgress) -> SourceProgress:
+    """Make the progress of a work on a source: by its bytes, or its records in memory, if known."""
+    is_counted = paths_of(source) is None and not isinstance(source, Mapping)
+    rows = len(source) if is_counted and isinstance(source, Sized) else None
+    return SourceProgress(stage=stage, on_progress=on_progress, rows=rows, size=size_hint(source))

@@ -14,14 +14,13 @@ from neardup_solr.files import is_inside
 from neardup_solr.sources.blocks import read_whole
 from neardup_solr.sources.document import make_document
 from neardup_solr.sources.file_kinds import find_kind
-from neardup_solr.sources.folders import file_size, walk
 from neardup_solr.sources.html import decode_page, parse_page
 from neardup_solr.sources.mail import open_mbox, parse_mail
-from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.part import ID, TEXT, Record, SourcePart, SourceTable, one_by_one
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.record_errors import NO_TEXT_FILE, as_columns
 from neardup_solr.sources.references import open_references
-from neardup_solr.sources.table import ID, TEXT, Record, SourceTable, one_by_one
+from neardup_solr.sources.source import file_size, walk
 from neardup_solr.sources.values import Unusable, decode
 
 # What is compared of files of several records, if others beside them are texts.

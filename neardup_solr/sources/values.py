@@ -13,8 +13,8 @@ from uuid import UUID
 import orjson
 
 from neardup_solr import checks, records
+from neardup_solr.sources.part import NUMBERED
 from neardup_solr.sources.reading import Reading
-from neardup_solr.sources.table import NUMBERED
 
 CHARACTER_BYTES: Final = 4  # of a character in UTF-8
 NOT_UTF8: Final = "invalid UTF-8: "  # how the reason begins

@@ -27,9 +27,9 @@ from neardup_solr.minhash import encode_documents, sign
 from neardup_solr.records import check_documents, natural, ordered
 from neardup_solr.settings import Settings
 from neardup_solr.sources import Reading
+from neardup_solr.sources.column import Columns
 from neardup_solr.sources.document import from_row
-from neardup_solr.sources.header import Columns
-from neardup_solr.sources.table import Record
+from neardup_solr.sources.part import Record
 
 IN_BLOB = 1 << 20  # pairs, 24 MB
 REPORTS = -1  # the bucket of the reports of tasks

@@ -16,7 +16,7 @@ from neardup_solr.records import NOTHING, Document, find_problem
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.schema import read_schema
 from neardup_solr.solr.unsigned import count_unsigned, describe_unsigned
-from neardup_solr.sources.table import Record
+from neardup_solr.sources.part import Record
 from neardup_solr.verbs.columns_to_keep import ColumnsToKeep
 from neardup_solr.verbs.delivery import HURRY_SECONDS, Delivery, Stretch
 from neardup_solr.verbs.gate.decider import Decider

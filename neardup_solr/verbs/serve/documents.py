@@ -10,9 +10,8 @@ from neardup_solr.records import Document, make_refusal
 from neardup_solr.solr.names import ID, TEXT
 from neardup_solr.sources.column import find_key
 from neardup_solr.sources.objects import from_objects
-from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.part import Record, SourcePart
 from neardup_solr.sources.reading import Reading
-from neardup_solr.sources.table import Record
 from neardup_solr.web.body import FAULT
 
 OF_TEXT = ("text", TEXT)  # what we call the text of a document

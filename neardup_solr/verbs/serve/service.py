@@ -35,8 +35,8 @@ from neardup_solr.solr.retry import Retry
 from neardup_solr.solr.schema import read_schema
 from neardup_solr.solr.unsigned import count_unsigned, describe_unsigned
 from neardup_solr.solr.update import orders
+from neardup_solr.sources.part import Record
 from neardup_solr.sources.reading import Reading
-from neardup_solr.sources.table import Record
 from neardup_solr.verbs.explain import explain_pair
 from neardup_solr.verbs.explain.explanation import make_record
 from neardup_solr.verbs.explain.request import ExplainRequest
