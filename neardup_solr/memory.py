@@ -22,13 +22,13 @@ from neardup_solr.checks import require
 from neardup_solr.errors import SourceError
 from neardup_solr.files import read_at
 from neardup_solr.measures import Flat
+from neardup_solr.sizes import SIZES
 from neardup_solr.text.packed import SPARE, Packed
 from neardup_solr.units import in_bytes
 from neardup_solr.variables import read_number
 
 _T = TypeVar("_T")
 MEMORY = "NEARDUP_MEMORY"
-HELD = 1 << 26  # bytes of a column that are held in memory; more of them go to a file
 _AT_ONCE = 10_000  # rows
 _SHARE = 4  # the keys of a search for candidates may hold this part of the memory
 _PAIR = 16  # bytes of a candidate, with what is needed for it meanwhile
@@ -104,14 +104,14 @@ class Spill:
 
 
 class Rows:
-    """A table that grows by blocks of rows, in memory up to HELD bytes, then in a file.
+    """A table that grows by blocks of rows, in memory up to a size, then in a file.
 
     If the disk has no room, the table may take the share of the memory.
     """
 
     def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
         self._spill, self._row = spill, width * dtype.itemsize
-        self._most = min(HELD, spill.share)
+        self._most = min(SIZES.held_column, spill.share)
         self._table = np.empty((0, width), dtype=dtype)
         self._file: IO[bytes] | None = None
         self._rows = 0

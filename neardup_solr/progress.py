@@ -115,9 +115,6 @@ class Failures:
             LOG.warning("%s could not be used%s: %s", records, more, self.first[0])
 
 
-PAUSE = 1.0  # seconds between two looks at a cloud that may catch up
-
-
 def until(is_so: Callable[[], bool], seconds: float, pause: float) -> bool:
     """Ask until something is so, with pauses. False if it is not within so many seconds."""
     end = time.monotonic() + seconds

@@ -7,6 +7,9 @@ In a conftest.py, either of
 
 and a test that names `solr` gets a `neardup_solr.Collection`; `pysolr.Solr(solr.url)` talks to the
 same core. Needs the extra `server`.
+
+`SIZES` are the sizes of the work: after `monkeypatch.setattr(SIZES, "mark_batch", 2)` two documents
+are marked at a time.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from neardup_solr.embedded import jars
 from neardup_solr.embedded.layout import ServerState, find_layout, remember
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.files import solr_config
+from neardup_solr.sizes import SIZES as SIZES
 from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Collection
 

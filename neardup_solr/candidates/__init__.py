@@ -12,14 +12,13 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures.pairs import NO_PAIRS, Joined, Pairs, join_halves, split_halves
 from neardup_solr.progress import run_aside
 from neardup_solr.settings import CAP
+from neardup_solr.sizes import SIZES
 
 MOST_PAIRS = 1 << 28
 MOST_OF_ALL = 20_000_000  # pairs, if nothing selects them
 # Few documents are all compared with each other, if that takes about a second: bands miss some
 # pairs, and many pairs of short texts.
-FEW = 2_000
 MEMORY = 1 << 30  # bytes for the keys and their marks
-ROOM = 1 << 20  # pairs in a block, about
 Sides = NDArray[np.uint8]
 Groups = NDArray[np.uint32]
 Numbers = NDArray[np.int64]
@@ -167,8 +166,8 @@ class PairArray:
         numbers = self._room[: self._filled]
         run_aside(numbers.sort)
         kept, before = 0, None
-        for at in range(0, len(numbers), ROOM):
-            part = numbers[at : at + ROOM]
+        for at in range(0, len(numbers), SIZES.candidate_block):
+            part = numbers[at : at + SIZES.candidate_block]
             is_new = np.ones(len(part), dtype=np.bool_)
             np.not_equal(part[1:], part[:-1], out=is_new[1:])
             is_new[0] = part[0] != before
@@ -229,7 +228,7 @@ def pair_rows(posted: Joined, sides: Sides, cap: int) -> Iterator[Joined]:
     for size in np.unique(sizes[(sizes > 1) & (sizes <= cap)]).tolist():
         of_size = begins[sizes == size]
         for left, right in _places(size):
-            step = max(1, ROOM // len(left))
+            step = max(1, SIZES.candidate_block // len(left))
             for at in range(0, len(of_size), step):
                 members = rows[of_size[at : at + step, np.newaxis] + np.arange(size)]
                 firsts, seconds = members[:, left].ravel(), members[:, right].ravel()
@@ -239,7 +238,7 @@ def pair_rows(posted: Joined, sides: Sides, cap: int) -> Iterator[Joined]:
 
 def _places(size: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield the pairs of places in a list of that size, some at a time: first and second ones."""
-    step = max(1, ROOM // size)
+    step = max(1, SIZES.candidate_block // size)
     for at in range(0, size - 1, step):
         left, right = np.triu_indices(min(step, size - at), 1, size - at)
         yield left + at, right + at

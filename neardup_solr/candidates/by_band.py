@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import DEFAULT, ROOM, SPREAD, Candidates, Joining, PairArray, too_many
+from neardup_solr.candidates import DEFAULT, SPREAD, Candidates, Joining, PairArray, too_many
 from neardup_solr.kernel import joins
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.progress import thread_pool
 from neardup_solr.settings import Settings
+from neardup_solr.sizes import SIZES
 
 _PART = 1 << 12  # keys of a band among which equal keys are found together
 _AT_ONCE = 1 << 16  # signatures whose keys are derived at once
@@ -97,7 +98,7 @@ def _join(
         """Pair those that share this band and none before it, once all runs are collected."""
         members, ends, _ = runs
         largest = min(joining.cap, int(np.diff(ends, prepend=0).max(initial=0)))
-        room = max(ROOM, 2 * len(members), largest * largest // 2)
+        room = max(SIZES.candidate_block, 2 * len(members), largest * largest // 2)
         block = np.empty((room, 2), dtype=np.uint32)
         blocks, count, first = [block[:0]], 0, 0
         while first < len(ends):

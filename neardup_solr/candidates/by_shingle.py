@@ -23,18 +23,18 @@ from math import ceil, comb, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import DEFAULT, ROOM, SPREAD, Candidates, Joining, PairArray
+from neardup_solr.candidates import DEFAULT, SPREAD, Candidates, Joining, PairArray
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Flat
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.progress import prefetch, thread_pool
+from neardup_solr.sizes import SIZES
 
 ENOUGH = 8  # shingles that another set has to have, of those that a set looks for
 MISSED = 1e-6  # the probability that it has fewer, though it has enough of all
 COMMON = 64  # sets: a shingle that more of them have is left out if the others tell enough
 _RAREST = 5  # per cent of shingles in common from which a few are enough
 _ALL = 1 << 40
-_AT_ONCE = 1 << 20  # shingles that are looked at together
 _SLOTS = 2  # in which a shingle is counted, for each of them, if the memory has room
 _WANTED, _LEAST = 8, 10  # slots for each shingle that somebody looks for; bits of them
 _COST = 64  # bytes of a shingle that somebody looks for, with all that is needed for it meanwhile
@@ -167,7 +167,10 @@ class _ShingleSearch:
         (values, bounds), groups = self._sets, self._joining.groups
         first, sets = 0, len(bounds) - 1
         while first < sets:
-            last = int(np.searchsorted(bounds, bounds[first] + _AT_ONCE, side="right")) - 1
+            last = (
+                int(np.searchsorted(bounds, bounds[first] + SIZES.shingle_lookups, side="right"))
+                - 1
+            )
             last = max(first + 1, last)
             part = bounds[first : last + 1]
             hashed = values[part[0] : part[-1]]
@@ -219,10 +222,10 @@ class _Lookups:
             yield from prefetch(pool, pair, self._parts(joining.threads), at_once=joining.threads)
 
     def _parts(self, threads: int) -> Iterator[slice]:
-        """Split the owners, each with all its lookups, into parts of about ROOM looks or less."""
+        """Split the owners, each with all its lookups, into parts that fit a block, about."""
         starts = np.flatnonzero(np.diff(self.owners, prepend=~self.owners[:1]))
         before = (np.cumsum(self.looks) - self.looks)[starts]
         total = int(self.looks.sum())
-        steps = np.arange(0, total, min(ROOM, total // threads + 1))
+        steps = np.arange(0, total, min(SIZES.candidate_block, total // threads + 1))
         chosen = starts[np.searchsorted(before, steps, side="right") - 1]
         yield from (slice(*ends) for ends in pairwise([*np.unique(chosen), len(self.owners)]))

@@ -26,10 +26,10 @@ from neardup_solr.measures.pairs import (
     split_halves,
 )
 from neardup_solr.settings import WORD_CAP
+from neardup_solr.sizes import SIZES
 
 RAREST = 6  # hot words of a record that are combined
 ENOUGH_WORDS = 2  # rare words that others have, with which a record needs no combinations
-SAMPLE, NEAREST = 500, 100  # records that tell what the cap loses, and others for each
 MOST_LOOKS = 10**8  # at records, to choose those others
 WORD_DEFAULT = Joining(cap=WORD_CAP)
 
@@ -177,7 +177,7 @@ def _sample_beyond(
     begins = np.cumsum(sizes) - sizes
     weights = np.log1p(count / np.maximum(sizes, 1)) ** 2
     whole = np.bincount(rows, weights[keys], minlength=count)
-    most = min(count, SAMPLE, max(1, MOST_LOOKS // max(count, 1)))
+    most = min(count, SIZES.cap_sample, max(1, MOST_LOOKS // max(count, 1)))
     ends = np.cumsum(joining.sizes) if len(joining.sizes) else np.arange(1, count + 1)
     drawn = np.unique(np.linspace(0, ends[-1] - 1, most).astype(np.int64)) if count else rows[:0]
     sample = np.searchsorted(ends, drawn, side="right")
@@ -195,7 +195,9 @@ def _sample_beyond(
         alike = 2 * both / (whole + whole[row]) + both / np.fmax(
             np.minimum(whole, whole[row]), 1e-9
         )
-        likest = np.argpartition(alike, -min(NEAREST, count))[-min(NEAREST, count) :]
+        likest = np.argpartition(alike, -min(SIZES.cap_neighbours, count))[
+            -min(SIZES.cap_neighbours, count) :
+        ]
         likest = likest[both[likest] > 0]
         joined.append(join_halves(np.minimum(likest, row), np.maximum(likest, row)))
         rarest = np.full(count, count)

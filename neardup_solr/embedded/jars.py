@@ -18,13 +18,13 @@ from neardup_solr.embedded.layout import SOLR_VERSION, writing
 from neardup_solr.errors import ServerError, counted
 from neardup_solr.files import solr_config
 from neardup_solr.progress import thread_pool
+from neardup_solr.sizes import SIZES
 
 if TYPE_CHECKING:
     from jgo.maven import MavenContext
 
 THREADS = 6
 _COORDINATE = "group", "artifact", "version", "classifier"
-PAUSES = (0.5, 2.0)  # seconds before the second and the third attempt at a jar
 SPARE = 64 << 20  # bytes that must stay free after the download, for the server's first start
 EVERY = 10.0  # seconds between two lines about a download
 CONNECT = "check the network connection"
@@ -168,7 +168,7 @@ def _download(jar: Jar, context: MavenContext) -> Path:
 
     project = context.project(jar.group, jar.artifact)
     artifact = project.at_version(jar.version).artifact(jar.classifier)
-    for pause in (*PAUSES, None):
+    for pause in (*SIZES.download_pauses, None):
         if artifact.cached_path is not None:  # half a jar of the attempt before
             artifact.cached_path.unlink(missing_ok=True)
         try:

@@ -20,6 +20,7 @@ from neardup_solr.embedded.password import auth_header
 from neardup_solr.errors import ArgumentError, DataError, ServerError
 from neardup_solr.progress import until
 from neardup_solr.records import NOTHING
+from neardup_solr.sizes import SIZES
 from neardup_solr.units import in_bytes
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ DEFAULT_HEAP = "1g"
 SMALLEST_HEAP = 256 << 20  # bytes
 HOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 18983, 19982  # below the ports that systems hand out to outgoing traffic
-LOADING_SAID_AFTER = 5.0  # seconds
 CONSOLE, LOG = "console.log", "solr.log"
 # What Java prints besides the line that matters.
 NOISE = ("Picked up ", "NOTE: ", "Error: Could not create the Java", "Error: A fatal exception")
@@ -309,7 +309,7 @@ def wait_until_ready(
         end(pid, timeout=5)
         reason = f"Solr did not answer within {timeout:.0f} seconds"
         raise ServerError(reason, f"check its log: {place.logs / LOG}")
-    if not until(lambda: alive(has_loaded(place, port)), LOADING_SAID_AFTER, 0.1):
+    if not until(lambda: alive(has_loaded(place, port)), SIZES.silent_loading, 0.1):
         tell("Solr is loading its cores; after a crash this can take minutes (neardup solr logs)")
         until(lambda: alive(has_loaded(place, port)), math.inf, 0.1)
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.progress import run_aside, thread_pool
+from neardup_solr.sizes import SIZES
 
 Pairs = NDArray[np.uint32]
 NO_PAIRS: Pairs = np.empty((0, 2), dtype=np.uint32)
 Joined = NDArray[np.uint64]  # two numbers of 32 bits in a number of 64
-AT_ONCE = 1 << 12  # pairs that a thread compares, at most
 STEPS = 1 << 26  # of the loops of the kernel at once, a fraction of a second
 S = TypeVar("S", bound=np.generic)
 
@@ -68,7 +68,7 @@ def in_parts(work: Callable[[slice], None], steps: NDArray[Any], threads: int) -
     `steps` (pairs,) says about how much work each pair is, so that no thread is at it for long.
     """
     pairs = len(steps)
-    size = max(1, min(AT_ONCE, -(-pairs // threads)))
+    size = max(1, min(SIZES.compared_by_thread, -(-pairs // threads)))
     is_enough = np.diff(np.cumsum(steps, dtype=np.float64) // STEPS) > 0
     bounds = {0, *range(size, pairs, size), *(np.flatnonzero(is_enough) + 1).tolist(), pairs}
     parts = [slice(*part) for part in pairwise(sorted(bounds))]

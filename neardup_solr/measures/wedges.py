@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from neardup_solr.kernel import graph
 from neardup_solr.measures.pairs import Pairs, number_pairs, pairs_of
+from neardup_solr.sizes import SIZES
 
-MOST_STEPS = 1 << 20  # from a document to its neighbours, for the wedges of all or of a sample
 _NOWHERE = np.uint32(0xFFFFFFFF)  # the node of a document without a pair
 _AT_ONCE = 1 << 17  # pairs
 
@@ -33,7 +33,7 @@ def count_open_wedges(compared: Pairs, near: Pairs, documents: int) -> int:
     sampled = -(-len(compared) // _AT_ONCE) or 1
     fewer = degrees[compared[::sampled]].T
     steps = sampled * int(np.minimum(*fewer).sum(dtype=np.int64))
-    every = -(-steps // MOST_STEPS) or 1
+    every = -(-steps // SIZES.wedge_steps) or 1
     some = np.ascontiguousarray(compared[::every])
     count: int = graph.count_common(some, False, nodes, offsets, neighbours) * every
     return count if every == 1 else int(float(f"{count:.1e}"))

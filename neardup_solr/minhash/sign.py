@@ -33,6 +33,7 @@ from neardup_solr.kernel import hold, joins
 from neardup_solr.kernel import shingle_hashes as kernel
 from neardup_solr.progress import thread_pool
 from neardup_solr.settings import Settings
+from neardup_solr.sizes import SIZES
 from neardup_solr.text import normalize
 from neardup_solr.text.characters import KEPT, SPACE, UNASSIGNED, table
 from neardup_solr.text.packed import SPARE, Packed, join_packed, pack
@@ -40,7 +41,6 @@ from neardup_solr.text.shingles import shingles, stem_words
 
 Signature = NDArray[np.uint32]
 FAMILIES = {"affine": kernel.AFFINE, "xor": kernel.XOR}
-AT_ONCE = 1 << 20  # characters of text in a call: a chunk and what is made of it fit a cache
 IN_PLACE = ("words", "chars")  # kinds of shingles that are hashed in place
 LETTERS = ord("a")  # and bytes above it, of a normal form
 _NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
@@ -177,12 +177,12 @@ def _view(signed: Signed, chunk: slice) -> Signed:
 
 def _cut_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     if isinstance(texts, Packed):
-        yield from texts.parts(AT_ONCE)
+        yield from texts.parts(SIZES.signed_text)
         return
     first = size = 0
     for at, text in enumerate(texts):
         size += len(text)
-        if size >= AT_ONCE:
+        if size >= SIZES.signed_text:
             yield texts[first : at + 1]
             first, size = at + 1, 0
     if first < len(texts):

@@ -13,9 +13,9 @@ from neardup_solr.errors import SourceError, counted
 from neardup_solr.files import atomic_output
 from neardup_solr.progress import LOG
 from neardup_solr.reports import Add, Added, Beside, require_library
+from neardup_solr.sizes import SIZES
 from neardup_solr.sources.part import SourceTable
 
-MOST_ROWS: Final = 2**20  # of a sheet, with its header
 LONGEST: Final = 2**15 - 1  # characters of a cell, in UTF-16
 LARGEST: Final = 2**53  # whole numbers beyond it would be rounded
 # What XML 1.0 cannot hold, and what would be taken for such an escape.
@@ -59,7 +59,9 @@ def write_sheets(
         while following or not sheets:
             sheets += 1
             sheet = book.create_sheet(str(sheets))
-            for row in chain([names], following, islice(left, MOST_ROWS - 1 - len(following))):
+            for row in chain(
+                [names], following, islice(left, SIZES.sheet_rows - 1 - len(following))
+            ):
                 sheet.append([cell(sheet, value) for value in row])
                 count += 1
             following = list(islice(left, 1))
@@ -105,6 +107,6 @@ def open_sheet(path: Path, unfinished: Path, source: SourceTable, added: Beside)
 
     sheet.append([*map(spell, source.schema), *map(spell, added)])
     yield add
-    if count > MOST_ROWS:
+    if count > SIZES.sheet_rows:
         raise SourceError(str(path), "has more rows than a sheet can hold", "choose a .jsonl file")
     book.save(unfinished)

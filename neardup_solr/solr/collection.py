@@ -13,6 +13,7 @@ from neardup_solr import errors
 from neardup_solr.errors import SettingsError, SolrAnswerError, SolrUnreachable, counted
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings, require_possible, settings_of
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr import cloud, export, faults, nodes, query, refusals, responses
 from neardup_solr.solr.access import Access, Connection
 from neardup_solr.solr.address import split_address
@@ -23,7 +24,6 @@ from neardup_solr.solr.refusals import Refusal, Sent
 from neardup_solr.solr.session import open_session
 from neardup_solr.units import in_seconds
 
-IDS_PAGE = 10_000  # bare ids in an answer
 _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
 
 Item = tuple[bytes, str | None]  # the JSON of a document, and its id if the caller has it
@@ -287,7 +287,7 @@ class Collection(Core):
             "fq": list(filters),
             "fl": self.names.id,
             "sort": f"{self.names.id} asc",
-            "rows": IDS_PAGE,
+            "rows": SIZES.page_of_ids,
             "cursorMark": "*",
             **SELECT,
         }

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from neardup_solr.errors import SolrAnswerError, SolrError
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr.faults import LOG_AGAIN, NOT_SOLR, is_partial, is_success
 from neardup_solr.solr.wording import plain
 
@@ -30,8 +31,6 @@ Params = Mapping[str, str | Sequence[str]]
 
 # Solr begins a new line for each document, and no string of JSON holds a bare line break.
 _BETWEEN = b"},{\n"
-_BLOCK = 1 << 23  # bytes
-_MOST = 1 << 26  # bytes of a document, whose fields have at most 32,766 each
 _AHEAD = 2  # blocks of each shard, or of a part of it, that wait to be used
 _PAUSE = 0.05  # seconds
 
@@ -183,11 +182,11 @@ def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
     for piece in pieces:
         held.append(piece)
         size += len(piece)
-        if size < _BLOCK:
+        if size < SIZES.export_block:
             continue
         joined = b"".join(held)
         cut = joined.rfind(_BETWEEN)
-        if cut < 0 and len(joined) > _MOST:
+        if cut < 0 and len(joined) > SIZES.export_document:
             yield b""  # which is no JSON, and so refused
             return
         if cut >= 0:

@@ -17,18 +17,14 @@ from typing import Any
 
 from neardup_solr.measures import Comparer
 from neardup_solr.records import NOTHING, Hit
-from neardup_solr.settings import CAP
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection, Selection
 from neardup_solr.solr.names import BANDS, ID, VERSION
 
-HOT = CAP  # as in reports of whole collections
 SUSPECTS = 64  # terms that are counted if a batch finds too many
-NEAREST = 1_000  # documents that are compared if hot terms find more
 FEW = 200  # documents that each shard of a cloud may tell in vain
-MANY = 200  # documents that take several times as long to fetch and compare as all else of a search
-MOST = 5_000  # documents that are fetched for a batch: ten megabytes or so
-KEPT, BESIDE = 1 << 26, 800  # bytes of documents in a cache, and of each beside its texts
+BESIDE = 800  # bytes of a document in a cache, beside its texts
 
 LARGE = query.MOST_TERMS // 4  # terms of a document
 # Searches for the terms of large documents take memory and processors: a server gets few at a time.
@@ -67,7 +63,7 @@ class Cache:
         pairs = zip(forms, rows, strict=True)
         documents = {(row[ID], row.get(VERSION)): (form, row) for form, row in pairs}
         size = sum(2 * len(form) + BESIDE for form, _ in documents.values())
-        if self.size + size > KEPT:
+        if self.size + size > SIZES.cached_documents:
             self.documents, self.size = {}, 0
         self.documents |= documents
         self.size += size
@@ -159,7 +155,7 @@ class Finder:
                 for row, each in zip(terms, hits, strict=True)]  # fmt: skip
 
     def _add(self, terms: Sequence[str], cut: Hits) -> Hits:
-        every = {hit.id: hit for hit in (*cut.best, *self.rank(terms, NEAREST))}
+        every = {hit.id: hit for hit in (*cut.best, *self.rank(terms, SIZES.nearest_documents))}
         return replace(cut, best=_order(every.values()))
 
     def _find_together(self, terms: Sequence[Sequence[str]]) -> list[Hits]:
@@ -171,8 +167,8 @@ class Finder:
         if is_alone:
             selection = self._select_scored(sorted(wanted), self.fields)
         else:
-            selection = self._select_sharing(sorted(wanted), MOST)
-        if selection.total > MOST:
+            selection = self._select_sharing(sorted(wanted), SIZES.fetched_documents)
+        if selection.total > SIZES.fetched_documents:
             return self._find_again(terms, wanted, None if is_alone else selection)
         if is_alone:
             return [Hits(best=_order(_scored_hits(selection)))]
@@ -191,7 +187,7 @@ class Finder:
             values = (wanted & {*_values(row, self.term_field)} for row in selection.documents)
             suspects = [term for term, _ in Counter(chain.from_iterable(values))
                         .most_common(SUSPECTS)]  # fmt: skip
-        hot = self._choose_frequent(suspects, HOT)
+        hot = self._choose_frequent(suspects, SIZES.hot_term)
         self.hot |= hot
         if hot:
             return self._find_together(terms)
@@ -227,14 +223,16 @@ class Finder:
         wanted = sorted({*chain.from_iterable(terms)})
         if not wanted:
             return [Hits() for _ in documents]
-        selection = self._select_sharing(wanted, NEAREST)
-        if selection.total > NEAREST:
+        selection = self._select_sharing(wanted, SIZES.nearest_documents)
+        if selection.total > SIZES.nearest_documents:
             middle = len(documents) // 2
             halves = documents[:middle], documents[middle:]
             return [hits for half in halves for hits in self._find_apart(half, cache)]
         hits = assign_hits(terms, selection.documents, self.term_field)
-        many = [row for row, each in zip(terms, hits, strict=True) if len(each.best) > MANY]
-        cache.large |= self._choose_frequent(sorted({*chain.from_iterable(many)}), MANY)
+        many = [
+            row for row, each in zip(terms, hits, strict=True) if len(each.best) > SIZES.large_term
+        ]
+        cache.large |= self._choose_frequent(sorted({*chain.from_iterable(many)}), SIZES.large_term)
         return hits
 
     def _find_alone(self, terms: Sequence[str], form: str, cache: Cache) -> Hits:
@@ -245,15 +243,15 @@ class Finder:
         finder = replace(self, cache=None, hot=set())
         if many := [term for term in terms if term in cache.large]:
             counts = self._count(many)
-            cache.large.difference_update(term for term in many if counts[term] <= MANY)
-            if max(counts.values()) > MOST:
-                finder.hot |= self._choose_frequent(terms, HOT)
+            cache.large.difference_update(term for term in many if counts[term] <= SIZES.large_term)
+            if max(counts.values()) > SIZES.fetched_documents:
+                finder.hot |= self._choose_frequent(terms, SIZES.hot_term)
             elif near := self._find_near(terms, form, cache):
                 return near
         was_expected = bool(finder.hot)
         (hits,) = finder.hits([terms])
-        if not was_expected if hits.is_cut else not many and len(hits.best) > MANY:
-            cache.large |= self._choose_frequent(terms, MANY)
+        if not was_expected if hits.is_cut else not many and len(hits.best) > SIZES.large_term:
+            cache.large |= self._choose_frequent(terms, SIZES.large_term)
         return hits
 
     def _find_near(self, terms: Sequence[str], form: str, cache: Cache) -> Hits | None:
@@ -265,7 +263,9 @@ class Finder:
 
         selection = self._select_scored(terms, [VERSION])
         rows = selection.documents
-        if selection.total > MOST or any(row.get(VERSION) is None for row in rows):
+        if selection.total > SIZES.fetched_documents or any(
+            row.get(VERSION) is None for row in rows
+        ):
             return None
         shared = {(row[ID], row[VERSION]): round(row["score"]) for row in rows}
         kept = cache.documents  # to which another thread may add
@@ -299,7 +299,7 @@ class Finder:
         """Select documents that have any of the terms, and count how many each has."""
         spelled = self.collection.terms(self.term_field, terms)
         request = query.any_of(spelled, filters=self.filters, params={})
-        return self._select(request, ["score", *fields], MOST)
+        return self._select(request, ["score", *fields], SIZES.fetched_documents)
 
     def _select_sharing(self, terms: Sequence[str], limit: int) -> Selection:
         """Select documents that have any of the terms, with all of theirs."""

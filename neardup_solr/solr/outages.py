@@ -12,9 +12,9 @@ from typing import Any
 from neardup_solr import errors
 from neardup_solr.errors import SolrError, SolrUnauthorized, SolrUnreachable
 from neardup_solr.progress import LOG, until
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr.metrics import SolrMetrics
 
-PROBE_PAUSE = 0.5  # seconds between two looks whether it is back
 _REPLAYING = "Solr is unavailable, or is still replaying its log"
 _LATER = "check that it is running and can be searched, then run the same command again"
 Ask = Callable[..., dict[str, Any]]
@@ -71,7 +71,7 @@ class Outages:
         Raises SolrUnreachable if patience is at its end before.
         """
         end = time.monotonic() + self.patience
-        if not until(lambda: self.is_over(end), self.patience, PROBE_PAUSE):
+        if not until(lambda: self.is_over(end), self.patience, SIZES.outage_pause):
             raise self._unready()
 
     def _unready(self) -> SolrUnreachable:
@@ -97,9 +97,9 @@ class Outages:
             if not isinstance(fault, SolrUnauthorized):
                 LOG.warning("%s: %s; waiting up to %s for it", error.url, error.reason, bound)
             while not isinstance(fault, SolrUnauthorized | None):
-                if not self.are_waited_for or time.monotonic() + PROBE_PAUSE >= end:
+                if not self.are_waited_for or time.monotonic() + SIZES.outage_pause >= end:
                     break
-                time.sleep(PROBE_PAUSE)
+                time.sleep(SIZES.outage_pause)
                 fault = self._look(end, error)
             took = format_time(time.monotonic() - began)
             if fault is None:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from neardup_solr.errors import SolrAnswerError, SolrError
+from neardup_solr.sizes import SIZES
 
 T = TypeVar("T")
-
-LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +36,7 @@ def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError
             return call()
         except SolrError as error:
             least = error.retry_after if isinstance(error, SolrAnswerError) else 0.0
-            bound = min(LONGEST_WAIT, retry.first_wait * 2**attempt)
+            bound = min(SIZES.longest_wait, retry.first_wait * 2**attempt)
             wait = max(least, random.uniform(0, bound))
             if attempt == retry.attempts or not passes(error) or time.monotonic() + wait > deadline:
                 raise

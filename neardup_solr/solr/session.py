@@ -28,6 +28,7 @@ from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnauthorized, So
 from neardup_solr.files import page
 from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr import connection_faults, credentials, faults, metrics, refusals, responses
 from neardup_solr.solr.access import Access, Connection, require_private
 from neardup_solr.solr.address import parse_address, past_proxies, redact
@@ -45,10 +46,7 @@ CONNECT_SECONDS = 5.0
 # Once something has answered: requests uses the same bound for the sending of a body, which a Solr
 # that collects its garbage may take a while to read.
 SEND_SECONDS = 60.0
-PROBE_SECONDS = 10.0  # for the answer that shows that a Solr is back
-READ_SECONDS = 300.0  # a commit that merges segments may take minutes
-READ_SHARE, LEAST_SECONDS = 0.75, 5.0  # of the time that is left with patience, and in any case
-PIECE = 1 << 20  # bytes of a large answer
+READ_SHARE = 0.75  # of the time that is left with patience
 PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is dropped
 _AGAIN = "check that it is running, then run the same command again"
 _EMBEDDED = "run the same command again: it restarts Solr (neardup solr logs shows why it ended)"
@@ -82,7 +80,7 @@ class CheckedSession(requests.Session):
         self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
         self.source = ""  # of user and password, for messages
         self.reached = False  # whether a Solr has answered yet, if only by an error
-        self.read_seconds = READ_SECONDS
+        self.read_seconds = SIZES.read_seconds
         self.allowed_seconds: float | None = None  # that Solr may take for a search, if bounded
         self.most_bytes = responses.largest  # of an answer
         self.keeping: dict[int, float] = {}  # seconds for which threads keep what they have asked
@@ -181,7 +179,7 @@ class CheckedSession(requests.Session):
             if response.status_code != 200:
                 self._check(response, shown)
             try:
-                yield from response.iter_content(PIECE)
+                yield from response.iter_content(SIZES.answer_piece)
             except requests.exceptions.RequestException as error:
                 reason = f"the response was cut off: {find_connection_fault(error).reason}"
                 raise SolrAnswerError(shown, 200, reason, faults.LOG) from None
@@ -193,7 +191,7 @@ class CheckedSession(requests.Session):
         """
         fault: SolrUnreachable | None = None
         for url in self.nodes.in_turn(f"{base}/{metrics.PATH}"):
-            soon = min(deadline, time.monotonic() + PROBE_SECONDS)
+            soon = min(deadline, time.monotonic() + SIZES.probe_seconds)
             try:
                 return metrics.parse(b"".join(self.pieces(url, metrics.PARAMS, soon)))
             except SolrUnreachable as error:
@@ -259,7 +257,7 @@ class CheckedSession(requests.Session):
         return error.passes is errors.Passes.ALWAYS or (once_answered and self.reached)
 
     def _probe(self, url: str, deadline: float, **params: str) -> dict[str, Any]:
-        seconds = min(PROBE_SECONDS, deadline - time.monotonic())
+        seconds = min(SIZES.probe_seconds, deadline - time.monotonic())
         try:
             return self.once("GET", url, seconds=seconds, params={**params, "wt": "json"})
         except SolrError:
@@ -286,7 +284,7 @@ class CheckedSession(requests.Session):
             # After a fork the parent's connections are open here too; both would use the same ones.
             self._process = os.getpid()
             (self.carrier or self).close()
-        seconds = max(LEAST_SECONDS, READ_SHARE * (deadline - time.monotonic()))
+        seconds = max(SIZES.least_read_seconds, READ_SHARE * (deadline - time.monotonic()))
         reading = self.keeping.get(threading.get_ident(), self.read_seconds)
         sending = SEND_SECONDS if self.reached else CONNECT_SECONDS
         options: dict[str, Any] = {

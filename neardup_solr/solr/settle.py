@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from neardup_solr.errors import SolrUnreachable
-from neardup_solr.progress import PAUSE
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr.collection import Collection
 
 ROUNDS = 8  # in a row that bring nothing, while Solr was not away
@@ -48,7 +48,7 @@ def settle(
         idle = 0 if was_away or rest != before else idle + 1
         if is_cloud and rest:
             is_away = was_away or time.monotonic() - began >= outages.patience
-            time.sleep(PAUSE)
+            time.sleep(SIZES.settle_pause)
     if rest and is_away:
         step = "check that all nodes are running, then run this again (index with resume)"
         raise SolrUnreachable(collection.url, LOST, step)

@@ -15,7 +15,8 @@ from itertools import chain
 from typing import BinaryIO, Final, cast
 
 from neardup_solr.errors import RecordError
-from neardup_solr.sources.compression import BLOCK, GROWS_FROM, decompress, read_head
+from neardup_solr.sizes import SIZES
+from neardup_solr.sources.compression import decompress, read_head
 from neardup_solr.sources.dialect import WITH_DELIMITER
 from neardup_solr.sources.encodings import find_encoding, recode
 from neardup_solr.sources.part import SourcePart, SourceTable
@@ -42,7 +43,7 @@ def split_lines(block: bytes | None, limit: int) -> list[bytes | None]:
     if block is None:
         return [None]
     lines: list[bytes | None] = [*block.removesuffix(b"\n").split(b"\n")]
-    if limit < BLOCK:
+    if limit < SIZES.read_block:
         return [line if line is None or len(line) <= limit else None for line in lines]
     return lines
 
@@ -183,7 +184,7 @@ def _clean(part: SourcePart, stream: Iterator[bytes]) -> Iterator[bytes]:
         if is_of_mac:
             block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         text = block.rstrip(b"\0")
-        if text or size > GROWS_FROM:  # a device might never end
+        if text or size > SIZES.any_growth:  # a device might never end
             yield from _nuls(size)
             yield text
             last, size = text[-1:], 0
@@ -202,7 +203,7 @@ def _ends_with_return(text: bytes) -> bool:
 
 
 def _nuls(size: int) -> Iterator[bytes]:
-    return (bytes(min(BLOCK, size - at)) for at in range(0, size, BLOCK))
+    return (bytes(min(SIZES.read_block, size - at)) for at in range(0, size, SIZES.read_block))
 
 
 def decode_lines(raws: Sequence[bytes | None]) -> list[str]:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from neardup_solr.errors import RecordError
+from neardup_solr.sizes import SIZES
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.variables import read_number
 
-BLOCK: Final = 2**18
 # What .xz may take to be decompressed: xz -9 takes 65 MiB.
 XZ_MEMORY: Final = 2**27
 # A Zstandard frame can grow 32,000 times, and the decompressor does not limit what it gives for
@@ -23,7 +23,6 @@ ZSTD_PIECE: Final = 2**10
 # many copies of a page some 100 times.
 MAX_GROWTH: Final = "NEARDUP_MAX_GROWTH"
 USUAL_GROWTH: Final = 1_000.0
-GROWS_FROM: Final = 2**28  # bytes, up to which anything may grow
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
 
 
@@ -41,7 +40,9 @@ def read_head(
             parts = [b"".join(parts)]
             if is_enough(parts[0]):
                 break
-            due = size + size // 4 if size > BLOCK else 0  # a large head is looked at seldom
+            due = (
+                size + size // 4 if size > SIZES.read_block else 0
+            )  # a large head is looked at seldom
     except RecordError as error:
         stream = fail(error)
     return b"".join(parts), stream
@@ -65,7 +66,7 @@ def decompress(part: SourcePart, file: BinaryIO) -> Iterator[bytes]:
     try:
         for block in filter(None, _decompress_as(kind, part, file)):
             size += len(block)
-            if most and size > GROWS_FROM and size > most * file.tell():
+            if most and size > SIZES.any_growth and size > most * file.tell():
                 raise part.error(
                     f"expands to more than {most:,g} times its size: possibly a decompression bomb",
                     f"to allow this, set the environment variable {MAX_GROWTH}=0",
@@ -103,19 +104,19 @@ def _decompress_as(kind: str, part: SourcePart, file: BinaryIO) -> Iterator[byte
     if kind == "bzip2":
         from bz2 import BZ2Decompressor
 
-        return _decompress_pieces(BZ2Decompressor, file, BLOCK, BLOCK)
+        return _decompress_pieces(BZ2Decompressor, file, SIZES.read_block, SIZES.read_block)
     if kind == "xz":
         from lzma import LZMADecompressor
 
         make = partial(LZMADecompressor, memlimit=XZ_MEMORY)
-        return _decompress_pieces(make, file, BLOCK, BLOCK)
+        return _decompress_pieces(make, file, SIZES.read_block, SIZES.read_block)
     return _read_plain(file)
 
 
 def _read_plain(file: BinaryIO) -> Iterator[bytes]:
     # read1 gives what a pipe has, rather than waiting for a full block.
     read: Callable[[int], bytes] = getattr(file, "read1", file.read)
-    while block := read(BLOCK):
+    while block := read(SIZES.read_block):
         yield block
 
 

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, BinaryIO, Final
 
 from neardup_solr.errors import RecordError, SourceError
+from neardup_solr.sizes import SIZES
 from neardup_solr.sources.column import (
     ROWS_BELOW,
     check_header,
@@ -31,7 +32,7 @@ STREAMED: Final = ("xl/worksheets/", "xl/sharedStrings")  # read piece by piece
 MOST_WHOLE: Final = 2**24  # bytes of any other part, and how far any part may grow
 MOST_GROWTH: Final = 200  # times; sheets grow 10 to 40 times
 # A sheet has no more. A row may have a higher number: openpyxl would make up those before it.
-SHEET_ROWS, SHEET_COLUMNS = 2**20, 2**14
+SHEET_COLUMNS = 2**14
 XLS_ROWS: Final = 2**16
 _DATE, _BOOLEAN, _ERROR = 3, 4, 5  # types of cells of .xls
 
@@ -110,8 +111,8 @@ def _rows(part: SourcePart, *, has_cells: bool = False) -> Iterator[tuple[int, A
             raise RecordError(f"{part.name}, after row {number}", reason) from error
         if repeated:
             part.on_notice(f"{part.name}: the header is repeated in row {show_names(repeated)}")
-        if number == SHEET_ROWS:
-            _tell_full(part, SHEET_ROWS)
+        if number == SIZES.sheet_rows:
+            _tell_full(part, SIZES.sheet_rows)
 
 
 def _find_sheet(part: SourcePart, sheets: Sequence[Any], title_of: Callable[[Any], str]) -> Any:
@@ -181,11 +182,11 @@ def _rows_with_cells(
 
     Of those that the file leaves out, openpyxl gives the same row again and again.
     """
-    before, most = None, SHEET_ROWS + 1
+    before, most = None, SIZES.sheet_rows + 1
     rows = sheet.iter_rows(first, most, max_col=width, values_only=not has_cells)
     for number, row in enumerate(rows, first):
-        if number > SHEET_ROWS:
-            raise ValueError(f"a row number above {SHEET_ROWS:,}")
+        if number > SIZES.sheet_rows:
+            raise ValueError(f"a row number above {SIZES.sheet_rows:,}")
         values = (cell.value for cell in row) if has_cells else row
         if row is not before and any(value is not None for value in values):
             yield number, row

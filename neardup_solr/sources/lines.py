@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Final
 
 from neardup_solr.errors import RecordError
+from neardup_solr.sizes import SIZES
 from neardup_solr.sources.blocks import decode_lines, lists_of_lines, read_ahead
 from neardup_solr.sources.column import number_them
-from neardup_solr.sources.compression import BLOCK
 from neardup_solr.sources.document import make_document, make_run
 from neardup_solr.sources.formats import MOST_LINES, are_enough, whole_lines
 from neardup_solr.sources.part import ID, NUMBERED, TEXT, Piece, Record, SourcePart, SourceTable
@@ -109,7 +109,9 @@ def _with_ids(part: SourcePart) -> SourcePart:
     is_file = part.path is not None and part.path.is_file()
 
     def shows_ids(head: bytes) -> bool:
-        return head.count(b"\n") >= MOST_LINES or len(head) > max(BLOCK, reading.max_doc_bytes)
+        return head.count(b"\n") >= MOST_LINES or len(head) > max(
+            SIZES.read_block, reading.max_doc_bytes
+        )
 
     head, part = read_ahead(part, shows_ids if is_file else are_enough)
     lines = whole_lines(head).decode("utf-8", "replace").split("\n")[:MOST_OF_LINES]

@@ -10,6 +10,7 @@ from neardup_solr.arguments import MeasureName, OneOrMore, checked
 from neardup_solr.checks import listed, require
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.settings import CAP, Settings, settings_of
+from neardup_solr.sizes import SIZES
 from neardup_solr.sources import Reading
 from neardup_solr.spark.driver import ENDS, DataFrame, chosen, require_alive, require_ends
 from neardup_solr.verbs.duplicates.find import warn_of_bands
@@ -20,12 +21,10 @@ if TYPE_CHECKING:
 
 OF_ALL = ("auto", "aligned", "records")  # which need all texts
 _PAIRS = "id string, other_id string, similarity double, distance int, shared int"
-SPLIT = 4_000_000  # documents whose keys of a band a task joins, 100 MB
 # Tasks that make the pairs of all bands distinct: at least so many, and as many documents a task.
 PARTS, PART = 64, 1_000_000
-ON_DRIVER = 20_000_000  # pairs
 # Pairs whose texts a task holds: at most so many, and so many bytes of texts.
-BLOCK, BLOCK_BYTES = 1 << 15, 1 << 28
+BLOCK_BYTES = 1 << 28  # of compared texts
 SAMPLE = 1_000  # documents by which their length is estimated
 NO_ID = (
     "a document has no id: {!r} is null or empty; name the right column with `id`, or leave such"
@@ -153,7 +152,7 @@ def pairs(
 
 
 @checked
-def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
+def clusters(near: DataFrame, *, on_driver: int = SIZES.driver_pairs) -> DataFrame:
     """Cluster the documents that pairs connect: `id`, and `cluster`, its first id in natural order.
 
     `near` has the columns `id` and `other_id`, texts or whole numbers. Pairs are linked by "single"
@@ -246,7 +245,7 @@ def _block(hashed: DataFrame) -> int:
 
     row = hashed.limit(SAMPLE).agg(f.avg(f.octet_length("text")).alias("bytes")).first()
     of_pair = 2 * (row.bytes or 1) if row is not None else 1
-    return int(max(1, min(BLOCK, BLOCK_BYTES // of_pair)))
+    return int(max(1, min(SIZES.spark_block, BLOCK_BYTES // of_pair)))
 
 
 def _blocks(paired: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
@@ -262,7 +261,7 @@ def _blocks(paired: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
     paired = paired.cache()
     counted = paired.agg(f.sum("pairs").alias("pairs")).first()
     count = (counted.pairs if counted is not None else None) or 0
-    if count <= ON_DRIVER:
+    if count <= SIZES.driver_pairs:
         pairs, wanted = make_blocks(paired.toArrow(), size)
         paired.unpersist()
         session = paired.sparkSession
@@ -280,7 +279,7 @@ def _band_pairs(
     from neardup_solr.spark.work import count_shared, key_buckets, pair_hashes
 
     count = hashed.count() if documents is None else documents
-    key = partial(key_buckets, settings=settings, splits=1 + count // SPLIT)
+    key = partial(key_buckets, settings=settings, splits=1 + count // SIZES.spark_split)
     pair = partial(pair_hashes, parts=max(PARTS, count // PART), cap=cap)
     keyed = _map_batches(hashed.select("h", "text"), key, "bucket int, blob binary")
     # Spark counts the arguments of a function, those of `partial` as well.

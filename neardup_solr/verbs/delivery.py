@@ -18,6 +18,7 @@ from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.refusals import Sent
 from neardup_solr.solr.settle import settle
@@ -26,7 +27,6 @@ from neardup_solr.solr.settle import settle
 # the 5 ms of Python, Solr would wait for us several times a batch.
 HANDOVER_SECONDS = 0.0005
 STRETCH_CHARACTERS = 2**25  # of text that is held until it is verified
-HURRY_SECONDS = 1.0  # for the last documents, once the user wants to stop
 LOST = "Solr accepted it, but lost it after a commit; check that no program deletes it"
 
 
@@ -195,7 +195,7 @@ class Delivery:
     def _finish_soon(self) -> None:
         """Do what `_finish` does as far as it is quick: the user wants to stop."""
         self.collection.session.outages.stop_waiting()
-        self._deadline = time.monotonic() + HURRY_SECONDS
+        self._deadline = time.monotonic() + SIZES.last_seconds
         try:
             self._finish()
         except (TimeoutError, errors.NeardupError):
@@ -277,7 +277,7 @@ class Delivery:
             return copies >= self.min_replicas
 
         if not progress.until(
-            have_copies, self.collection.session.outages.patience, progress.PAUSE
+            have_copies, self.collection.session.outages.patience, SIZES.settle_pause
         ):
             reason = f"only {copies} of {self.min_replicas} required replicas caught up"
             step = "check that all nodes are running, then run this again"

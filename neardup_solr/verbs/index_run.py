@@ -29,6 +29,7 @@ from neardup_solr.settings import (
     fit_shingles,
     settings_of,
 )
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr import admin
 from neardup_solr.solr.cloud import require_single
 from neardup_solr.solr.collection import Collection
@@ -39,7 +40,6 @@ from neardup_solr.sources.record_errors import came_before
 from neardup_solr.verbs.delivery import Delivery, Stretch
 
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them
-BATCH_CHARACTERS = 4 * 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ class IndexRun:
                 first.append(batch)
                 texts += [document.text for document in batch.documents.values()]
                 characters += batch.characters
-                if len(texts) >= most or characters >= BATCH_CHARACTERS:
+                if len(texts) >= most or characters >= SIZES.index_batch_text:
                     break
         except BaseException as error:  # an interrupt, too
             self.batches = fail(error)
@@ -164,7 +164,7 @@ class IndexRun:
             if self.read > self.begin.read:
                 self._put(batch, record)
                 size = max(len(batch.documents), len(batch.dead))
-                if size >= self.batch or batch.characters >= BATCH_CHARACTERS:
+                if size >= self.batch or batch.characters >= SIZES.index_batch_text:
                     yield self._end_batch(batch, seal.hexdigest())
                     batch = Stretch()
                 continue

@@ -14,6 +14,7 @@ from neardup_solr.checks import listed
 from neardup_solr.errors import ArgumentError, DataError, SettingsError, SolrAnswerError, counted
 from neardup_solr.progress import OnProgress, Progress, gc_disabled, ignore
 from neardup_solr.records import Cluster
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr import schema, update
 from neardup_solr.solr.collection import Collection, waiting
 from neardup_solr.solr.names import MARKS, SETTINGS, VERSION
@@ -25,7 +26,6 @@ from neardup_solr.verbs.field_names import own_fields
 from neardup_solr.verbs.losses import LossCheck
 
 CLUSTER = MARKS[0]
-BATCH = 1_000
 MUST_EXIST = 1  # as _version_: Solr refuses the update of a missing document
 TEXTS = ("md5_hash", "signature")  # what tells one text from another, the first that there is
 
@@ -184,8 +184,8 @@ class _MarkRun:
         """Send marks in batches. What Solr refuses is missing again."""
         losses = LossCheck(self.collection, own_fields(self.collection))
         orders = [self._order(id, mark) for id, mark in marks.items()]
-        for at in range(0, len(orders), BATCH):
-            batch = orders[at : at + BATCH]
+        for at in range(0, len(orders), SIZES.mark_batch):
+            batch = orders[at : at + SIZES.mark_batch]
             losses = losses.renew()
             versions = losses.require_none(batch)
             current = [
@@ -193,7 +193,7 @@ class _MarkRun:
             ]
             refused = update.send(self.collection, current).refused
             self.reason = refused[-1].reason if refused else self.reason
-            sent = min(at + BATCH, len(orders))
+            sent = min(at + SIZES.mark_batch, len(orders))
             self.on_progress(Progress("marking" if self.wanted else "undoing", sent, len(orders)))
         self.sent = marks
 

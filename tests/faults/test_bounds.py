@@ -19,8 +19,9 @@ from neardup_solr.arguments import MAX_DOC_BYTES
 from neardup_solr.cli import main
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.minhash import sign
-from neardup_solr.sources import Reading, blocks, compression
+from neardup_solr.sources import Reading
 from neardup_solr.sources import documents as read
+from neardup_solr.testing import SIZES
 from neardup_solr.units import in_bytes
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
@@ -245,14 +246,14 @@ def test_a_bound_has_to_be_positive(bound: int) -> None:
 
 
 BLOCK = bytes(2**24)
-GROWN = tiers.sized(usual=2 * len(BLOCK), full=compression.GROWS_FROM)  # what may grow
+GROWN = tiers.sized(usual=2 * len(BLOCK), full=SIZES.any_growth)  # what may grow
 
 
 @pytest.fixture
 def growth(monkeypatch: pytest.MonkeyPatch) -> None:
     """How much a source may grow is as usual, but from a smaller size on."""
-    monkeypatch.setattr(compression, "GROWS_FROM", GROWN)
-    monkeypatch.setattr(blocks, "GROWS_FROM", GROWN)
+    monkeypatch.setattr(SIZES, "any_growth", GROWN)
+    monkeypatch.setattr(SIZES, "any_growth", GROWN)
     monkeypatch.delenv("NEARDUP_MAX_GROWTH", raising=False)
 
 

@@ -17,8 +17,9 @@ import neardup_solr as nd
 from neardup_solr.checkpoint import read_checkpoint, read_letters
 from neardup_solr.failpoint import KILLED
 from neardup_solr.settings import Settings
-from neardup_solr.solr import outages, settle
+from neardup_solr.solr import settle
 from neardup_solr.solr.retry import Retry
+from neardup_solr.testing import SIZES
 from neardup_solr.verbs.delivery import LOST, Delivery, Stretch
 from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
 from tests.faults.tiers import FAILPOINTS, sized
@@ -30,7 +31,7 @@ WAITING: Final = "waiting up to"
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again at once whether Solr is back."""
-    monkeypatch.setattr(outages, "PROBE_PAUSE", 0.001)
+    monkeypatch.setattr(SIZES, "outage_pause", 0.001)
 
 
 class Place:

@@ -15,8 +15,9 @@ from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.sources import Reading, size_hint
 from neardup_solr.sources import documents as read
-from neardup_solr.sources.excel import MOST_WHOLE, SHEET_ROWS
+from neardup_solr.sources.excel import MOST_WHOLE
 
+BEYOND = 2**20 + 1  # a row that no sheet has
 SECRET = "the secret text outside"
 
 
@@ -241,7 +242,7 @@ SHEET = (
 FAR = {
     "row": '<row r="900000000000"><c r="A900000000000"><v>3</v></c></row>',
     "row of many digits": f'<row r="{"9" * 5_000}"><c><v>3</v></c></row>',
-    "first row beyond": f'<row r="{SHEET_ROWS + 1}"><c r="A{SHEET_ROWS + 1}"><v>3</v></c></row>',
+    "first row beyond": f'<row r="{BEYOND}"><c r="A{BEYOND}"><v>3</v></c></row>',
 }
 
 

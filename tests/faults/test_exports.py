@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import neardup_solr as nd
 from neardup_solr.solr import collection, export
 from neardup_solr.solr.retry import Retry
+from neardup_solr.testing import SIZES
 from tests.faults.scripted import Answer, answering
 
 NO_SHARDS = Answer(body=b'{"responseHeader":{"status":0},"response":{"numFound":9,"docs":[]}}')
@@ -33,7 +34,7 @@ def test_an_answer_cut_anywhere_is_the_same(ids: list[str], size: int, block: in
     body = exported(ids)
     pieces = iter([body[at : at + size] for at in range(0, len(body), size)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(export, "_BLOCK", block)
+        patch.setattr(SIZES, "export_block", block)
         parts = [orjson.loads(part)["response"]["docs"] for part in export._parts(pieces)]
     assert [found["id"] for part in parts for found in part] == ids
 
@@ -64,7 +65,7 @@ def test_an_export_that_is_not_whole_is_refused(answer: Answer, reason: str) -> 
 
 def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was read before the break is never taken for the whole."""
-    monkeypatch.setattr(export, "_BLOCK", 1)
+    monkeypatch.setattr(SIZES, "export_block", 1)
     body = exported([str(id) for id in range(9)])
     cut = Answer(body=body[: body.index(b'"id":"7"')])
     with (
@@ -87,7 +88,7 @@ def test_an_export_that_breaks_off_is_gone_on_with(
     damaged: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What came before is not given twice; as often as something new came, it is asked again."""
-    monkeypatch.setattr(export, "_BLOCK", 1)
+    monkeypatch.setattr(SIZES, "export_block", 1)
     ids = [str(id) for id in range(9)]
     body = exported(ids)
     faults = [Answer(body=damaged(body))] * 2
@@ -117,7 +118,7 @@ def in_parts(*answers: Answer) -> list[str]:
 
 def test_parts_are_put_together_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long they are; a part may be empty."""
-    monkeypatch.setattr(export, "_BLOCK", 1)
+    monkeypatch.setattr(SIZES, "export_block", 1)
     found = in_parts(*(Answer(body=exported(ids)) for ids in PARTS))
     assert found == sorted(id for ids in PARTS for id in ids)
 
@@ -125,7 +126,7 @@ def test_parts_are_put_together_in_order(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("damaged", [0, 1, 2])
 def test_a_part_that_is_not_whole_is_refused(damaged: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever of them it is, the others do not stand for it."""
-    monkeypatch.setattr(export, "_BLOCK", 1)
+    monkeypatch.setattr(SIZES, "export_block", 1)
     found = [len(ids) + (part == damaged) for part, ids in enumerate(PARTS)]
     answers = [
         Answer(body=exported(ids, found=count)) for ids, count in zip(PARTS, found, strict=True)

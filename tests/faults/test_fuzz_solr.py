@@ -25,6 +25,7 @@ from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.query import Terms
 from neardup_solr.solr.retry import Retry
 from neardup_solr.solr.session import CheckedSession
+from neardup_solr.testing import SIZES
 from tests.faults.scripted import serving
 from tests.faults.tiers import sized
 
@@ -225,7 +226,7 @@ def exported(body: bytes, size: int) -> list[dict[str, Any]] | None:
     session = cast(CheckedSession, Pieces(body, size))
     params = {"sort": "id asc", "fl": "id"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(export, "_BLOCK", 2 * size)
+        patch.setattr(SIZES, "export_block", 2 * size)
         try:
             return [one for block in export.blocks(session, [URL], params) for one in block]
         except nd.errors.SolrAnswerError:

@@ -19,8 +19,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 import neardup_solr as nd
 from neardup_solr.checkpoint import read_checkpoint, read_letters
-from neardup_solr.solr import outages
 from neardup_solr.sources.record_errors import AGAIN
+from neardup_solr.testing import SIZES
 from tests.faults.model import (
     Busy,
     Crash,
@@ -46,7 +46,7 @@ Plan = tuple[Kind, int, Fault]
 def no_pauses() -> Iterator[None]:
     """Look again at once whether Solr is back."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outages, "PROBE_PAUSE", 0.0005)
+        patch.setattr(SIZES, "outage_pause", 0.0005)
         yield
 
 

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from neardup_solr.errors import NeardupError
-from neardup_solr.solr import session
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.retry import Retry
+from neardup_solr.testing import SIZES
 from tests.faults.proxy import End, Fault, Proxy, proxied
 from tests.faults.tiers import sized
 
@@ -43,7 +43,7 @@ def proxy(solr: Collection) -> Iterator[Proxy]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer has half a second to come, instead of minutes."""
-    monkeypatch.setattr(session, "READ_SECONDS", READ_SECONDS)
+    monkeypatch.setattr(SIZES, "read_seconds", READ_SECONDS)
 
 
 def client(proxy: Proxy, solr: Collection, retry: Retry) -> Collection:

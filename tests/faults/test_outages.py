@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.testing import SIZES
 from tests.faults.killer import kill_solr
 from tests.faults.tiers import tier
 
@@ -91,7 +92,7 @@ def test_annotate_and_strip(collection: nd.Collection) -> None:
 
 def test_mark(collection: nd.Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     """All members of clusters are marked, though Solr is killed between two batches."""
-    monkeypatch.setattr("neardup_solr.verbs.mark.BATCH", 100)
+    monkeypatch.setattr(SIZES, "mark_batch", 100)
     texts = [one.text for one in documents(100)]
     twins = [nd.Document(id=f"{side}{at}", text=text) for at, text in enumerate(texts)
              for side in "ab"]  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.embedded.layout import find_layout, recall
-from neardup_solr.solr import session
+from neardup_solr.testing import SIZES
 from tests.faults.place import Place, Places
 from tests.faults.tiers import sized
 
@@ -45,8 +45,8 @@ def test_a_pause_longer_than_the_time_out(
     jobs: Places, monkeypatch: pytest.MonkeyPatch, row: Any
 ) -> None:
     """Requests that time out are sent again, and each document is there once."""
-    monkeypatch.setattr(session, "READ_SECONDS", SECONDS / 4)
-    monkeypatch.setattr(session, "PROBE_SECONDS", SECONDS / 4)
+    monkeypatch.setattr(SIZES, "read_seconds", SECONDS / 4)
+    monkeypatch.setattr(SIZES, "probe_seconds", SECONDS / 4)
     here = jobs.make(DOCUMENTS)
     stopping = threading.Thread(target=stop_and_continue, args=[here])
     stopping.start()

@@ -17,11 +17,10 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr import export, session
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.responses import MAX_ANSWER
 from neardup_solr.solr.retry import Retry
-from neardup_solr.testing import fresh_core
+from neardup_solr.testing import SIZES, fresh_core
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
 from tests.faults.scripted import Answer, answering, serving
@@ -342,9 +341,9 @@ def test_an_answer_beyond_the_bound_is_not_held(
 
 def test_an_endless_document_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """An export may have any size, but not one document of it."""
-    monkeypatch.setattr(export, "_BLOCK", 1 << 10)
-    monkeypatch.setattr(export, "_MOST", 1 << 13)
-    monkeypatch.setattr(session, "PIECE", 1 << 10)
+    monkeypatch.setattr(SIZES, "export_block", 1 << 10)
+    monkeypatch.setattr(SIZES, "export_document", 1 << 13)
+    monkeypatch.setattr(SIZES, "answer_piece", 1 << 10)
     start = b'{"responseHeader":{"status":0},"response":{"numFound":1,"docs":[{\n"id":"'
     with answering(ALONE, Answer(body=start + b"x" * (1 << 14), missing=1 << 30)) as (address, _):
         began = open_collection(address, "x")

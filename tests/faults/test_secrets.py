@@ -21,7 +21,7 @@ import neardup_solr as nd
 from neardup_solr.cli import main
 from neardup_solr.failpoint import KILLED
 from neardup_solr.minhash import sign
-from neardup_solr.solr import retry
+from neardup_solr.testing import SIZES
 from tests.command import NEARDUP, neardup
 from tests.faults.conftest import RecordRow
 from tests.faults.scripted import Answer, answering
@@ -218,7 +218,7 @@ def test_no_command_shows_it_whatever_fails(
 ) -> None:
     """Not on either stream, not in a log of level DEBUG; each run ends as one that failed."""
     caplog.set_level(logging.DEBUG)
-    monkeypatch.setattr(retry, "LONGEST_WAIT", 0.001)  # seconds before it is tried again
+    monkeypatch.setattr(SIZES, "longest_wait", 0.001)  # seconds before it is tried again
     runs = 0
     for way, at_once, words in cases(name):
         with failing(FAULTS[name], at_once=at_once) as address, monkeypatch.context() as patch:

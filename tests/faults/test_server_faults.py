@@ -22,6 +22,7 @@ import pytest
 from neardup_solr.embedded import jars as fetching
 from neardup_solr.embedded.jars import Jar, install, is_installed
 from neardup_solr.errors import ServerError
+from neardup_solr.testing import SIZES
 
 CONTENT = {f"lib{number}": os.urandom(3000 + number) for number in range(12)}
 JARS = tuple(
@@ -91,7 +92,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No pause between two attempts."""
-    monkeypatch.setattr(fetching, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(SIZES, "download_pauses", (0.0, 0.0))
 
 
 def fetch(folder: Path, repository: Repository) -> list[str]:

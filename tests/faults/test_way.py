@@ -19,9 +19,9 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.checkpoint import read_checkpoint
-from neardup_solr.solr import session
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.retry import Retry
+from neardup_solr.testing import SIZES
 from tests import command
 from tests.faults.scripted import Answer
 from tests.faults.test_answers import error
@@ -185,8 +185,8 @@ def test_a_wrong_answer_at_the_very_start_ends_at_once(solr: Collection, kind: s
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request has half a second, whatever patience is left."""
-    monkeypatch.setattr(session, "LEAST_SECONDS", 0.5)
-    monkeypatch.setattr(session, "PROBE_SECONDS", 0.5)
+    monkeypatch.setattr(SIZES, "least_read_seconds", 0.5)
+    monkeypatch.setattr(SIZES, "probe_seconds", 0.5)
 
 
 @pytest.mark.usefixtures("hurried")

@@ -27,9 +27,9 @@ from neardup_solr.measures import NAMES
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.minhash import encode_documents
 from neardup_solr.settings import DEFAULT_SETTINGS
-from neardup_solr.solr import finder
 from neardup_solr.solr.finder import Cache
 from neardup_solr.solr.names import PLAIN, Names
+from neardup_solr.testing import SIZES
 from neardup_solr.verbs.gate.decision_rows import make_match
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.serve import service as serve_service
@@ -142,7 +142,7 @@ def test_what_is_known_of_documents_follows_the_collection(
     core_pool: Cores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kept documents are met as they are now: changed, deleted, added, of other settings."""
-    monkeypatch.setattr(finder, "MANY", 3)
+    monkeypatch.setattr(SIZES, "large_term", 3)
     solr = core_pool.take()
     nd.index(LISTINGS, solr)
     bounds: dict[str, Any] = {"hold": 0.8, "tag": 0.5}
@@ -172,7 +172,7 @@ def test_what_is_known_of_documents_follows_the_collection(
     solr.delete_ids(["4", "5"])
     solr.commit()
     assert same_as_the_gate()
-    monkeypatch.setattr(finder, "KEPT", 10_000)
+    monkeypatch.setattr(SIZES, "cached_documents", 10_000)
     nd.index(LISTINGS, solr)
     assert same_as_the_gate()
     assert len(find_cache().documents) <= len(LISTINGS) + 1

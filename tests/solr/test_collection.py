@@ -9,8 +9,9 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import DocumentNotFound, SolrAnswerError
-from neardup_solr.solr import collection, export, query, update
+from neardup_solr.solr import query, update
 from neardup_solr.solr.query import Terms
+from neardup_solr.testing import SIZES
 from tests.finders import fetch_ranked
 from tests.hostile import HOSTILE
 
@@ -109,7 +110,7 @@ def test_hits_are_paged(solr: nd.Collection) -> None:
 
 def test_ids_are_paged(solr: nd.Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cursor gives all ids of the matching documents."""
-    monkeypatch.setattr(collection, "IDS_PAGE", 7)
+    monkeypatch.setattr(SIZES, "page_of_ids", 7)
     add(solr, *({"id": f"{n:04}", "content_ng": ["even" if n % 2 else "odd"]} for n in range(25)))
     assert list(solr.ids()) == [f"{n:04}" for n in range(25)]
     assert len(list(solr.ids(["content_ng:odd"]))) == 13
@@ -124,7 +125,7 @@ def test_parts_of_an_export_are_the_whole(
         add(solr, *({"id": id, "num_words": len(id)} for id in ids[at : at + 100]))
     solr.delete_ids(ids[::9])
     solr.commit()
-    monkeypatch.setattr(export, "_BLOCK", 500)
+    monkeypatch.setattr(SIZES, "export_block", 500)
     for filters in [], ["num_words:3"], ["num_words:3", "-id:17*"], ["num_words:99"]:
         whole, *in_parts = [
             list(solr.exported(["id", "num_words"], filters=filters, parts=parts))

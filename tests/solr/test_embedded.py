@@ -23,6 +23,7 @@ from neardup_solr.embedded import process
 from neardup_solr.embedded.layout import Layout, ServerState, find_layout, recall, remember
 from neardup_solr.errors import ServerError
 from neardup_solr.suggestions import read_words
+from neardup_solr.testing import SIZES
 from tests.command import neardup
 from tests.solr.homes import make_core, settled
 
@@ -138,7 +139,7 @@ def test_loading_cores_may_take_as_long_as_it_takes(
     found: embedded.Server, heard: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once Solr answers no time-out counts: one line says what it does, and it is waited for."""
-    monkeypatch.setattr(process, "LOADING_SAID_AFTER", 0)
+    monkeypatch.setattr(SIZES, "silent_loading", 0)
     place = find_layout()
     unloaded = place.cores / "more" / "core.properties"  # a core that Solr has not loaded yet
     unloaded.parent.mkdir()

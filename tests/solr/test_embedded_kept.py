@@ -17,6 +17,7 @@ from neardup_solr.embedded import jars, process
 from neardup_solr.embedded.layout import Layout, recall
 from neardup_solr.errors import ServerError
 from neardup_solr.progress import until
+from neardup_solr.testing import SIZES
 from tests.command import neardup
 from tests.solr.homes import make_core, settled, starter
 
@@ -54,7 +55,7 @@ def test_after_a_crash_it_starts_again_with_its_cores(
     """
     first = embedded.start()
     make_core(first, "one")
-    monkeypatch.setattr(process, "LOADING_SAID_AFTER", 0)
+    monkeypatch.setattr(SIZES, "silent_loading", 0)
     unloaded = home.cores / "more" / "core.properties"
     unloaded.parent.mkdir()
     unloaded.touch()

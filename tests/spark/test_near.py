@@ -25,7 +25,8 @@ from neardup_solr.measures import Limits
 from neardup_solr.minhash import encode_documents
 from neardup_solr.records import natural
 from neardup_solr.sources import Reading
-from neardup_solr.spark import near, work
+from neardup_solr.spark import work
+from neardup_solr.testing import SIZES
 from neardup_solr.text.normalize import normalize
 from tests.copies import edited_copies
 from tests.faults.tiers import sized
@@ -95,7 +96,7 @@ def test_a_band_may_be_parted(
     frame: DataFrame, documents: list[tuple[str, str]], splits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More tasks a band find the same pairs, by other settings too."""
-    monkeypatch.setattr(near, "SPLIT", len(documents) // splits)
+    monkeypatch.setattr(SIZES, "spark_split", len(documents) // splits)
     settings = {"kind": "chars", "shingle_size": 5, "bands": 20, "rows": 5, "hashes": 100}
     alone = nd.duplicates(documents, by="bands", measure="words", settings=settings)
     found = spark.pairs(frame, settings=settings)
@@ -103,7 +104,7 @@ def test_a_band_may_be_parted(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("on_driver", [near.ON_DRIVER, 0])
+@pytest.mark.parametrize("on_driver", [SIZES.driver_pairs, 0])
 def test_pairs_may_be_compared_in_blocks(
     frame: DataFrame,
     documents: list[tuple[str, str]],
@@ -111,8 +112,8 @@ def test_pairs_may_be_compared_in_blocks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of few pairs each, made by the driver or by the executors."""
-    monkeypatch.setattr(near, "BLOCK", 20)
-    monkeypatch.setattr(near, "ON_DRIVER", on_driver)
+    monkeypatch.setattr(SIZES, "spark_block", 20)
+    monkeypatch.setattr(SIZES, "driver_pairs", on_driver)
     alone = nd.duplicates(documents, by="bands")
     expected = {tuple(getattr(pair, name) for name in PAIRS) for pair in alone.pairs}
     assert rows(spark.pairs(frame)) == expected
@@ -145,7 +146,7 @@ def test_candidates_share_a_band(frame: DataFrame, documents: list[tuple[str, st
     assert len(found) == len(expected)
 
 
-@pytest.mark.parametrize("on_driver", [0, *sized(usual=[], full=[near.ON_DRIVER])])
+@pytest.mark.parametrize("on_driver", [0, *sized(usual=[], full=[SIZES.driver_pairs])])
 def test_clusters_are_those_of_one_machine(
     session: SparkSession, frame: DataFrame, documents: list[tuple[str, str]], on_driver: int
 ) -> None:
@@ -184,7 +185,7 @@ def test_rounds_may_be_kept_in_a_folder(session: SparkSession, tmp_path: Path) -
 def test_whole_numbers_are_ids_of_clusters(session: SparkSession) -> None:
     """As texts, in natural order."""
     near_ones = session.createDataFrame([(10, 9), (9, 100)], "id long, other_id int")
-    for on_driver in (near.ON_DRIVER, 0):
+    for on_driver in (SIZES.driver_pairs, 0):
         found = spark.clusters(near_ones, on_driver=on_driver)
         assert {row.id: row.cluster for row in found.collect()} == {"9": "9", "10": "9", "100": "9"}
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from neardup_solr import memory
 from neardup_solr.errors import SourceError
 from neardup_solr.memory import Spill
+from neardup_solr.testing import SIZES
 from neardup_solr.text.packed import pack
 
 TEXTS = st.lists(st.lists(st.text(alphabet="aü漢🙂\ud800", max_size=5), max_size=4), max_size=6)
@@ -65,7 +66,7 @@ def test_rows_are_a_table(sizes: list[int], held: int) -> None:
 
 def test_a_large_table_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows are in a file until they are looked at."""
-    monkeypatch.setattr(memory, "HELD", 1 << 20)
+    monkeypatch.setattr(SIZES, "held_column", 1 << 20)
     block = np.zeros((1 << 8, 16), dtype=np.uint32)
     with Spill() as spill:
         rows = spill.rows(16, np.uint32)
@@ -80,7 +81,7 @@ def test_a_large_table_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("held", [1 << 20, 1 << 26])  # then in a file, and all in memory
 def test_a_large_table_grows(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it is there whatever holds it, also if it is looked at meanwhile."""
-    monkeypatch.setattr(memory, "HELD", held)
+    monkeypatch.setattr(SIZES, "held_column", held)
     block = np.arange(100_000, dtype=np.uint64).reshape(-1, 4)
     with Spill() as spill:
         rows = spill.rows(4, np.uint64)
@@ -96,7 +97,7 @@ def test_a_large_table_grows(held: int, monkeypatch: pytest.MonkeyPatch) -> None
 def test_files_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is spilled has no name in the folder, not even while it is used."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(memory, "HELD", 4)
+    monkeypatch.setattr(SIZES, "held_column", 4)
     with Spill() as spill:
         strings = spill.strings()
         strings.extend(["some text"] * 10)
@@ -140,7 +141,7 @@ def test_without_room_on_the_disk_texts_are_held_in_memory(
     room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of them are there, if the disk is full at once or after some of them."""
-    monkeypatch.setattr(memory, "HELD", 1_000)
+    monkeypatch.setattr(SIZES, "held_column", 1_000)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     texts = [f"text {at}" for at in range(1_000)]
     with Spill() as spill:

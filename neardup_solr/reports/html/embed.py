@@ -20,15 +20,13 @@ from numpy.typing import NDArray
 
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, largest, natural
 from neardup_solr.reports.pair import PairTable, Record, Row
+from neardup_solr.sizes import SIZES
 from neardup_solr.text import diff
 from neardup_solr.text.diff import Change, Words
 
 if TYPE_CHECKING:
     from neardup_solr.measures.weights import Evidence
 
-MOST_ROWS = 12 << 20  # bytes of clusters and ids, which a page reads when it opens
-MOST_PAIRS = 20_000
-MOST_TEXTS = 24 << 20  # characters
 MOST_KEPT = 1_000  # characters of a kept value
 FIRST_MEMBERS, FIRST_PAIRS = 100, 10  # of a cluster, before other clusters are left out for them
 TURN = 10  # documents of each cluster whose texts come before further ones of another
@@ -58,14 +56,14 @@ class Listed:
 def list_clusters(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> Iterator[Listed]:
     """List all clusters, the largest first, with some of their members and pairs if it has many.
 
-    Clusters are left out only beyond MOST_ROWS bytes; their ids and figures are read when the page
+    Clusters are left out beyond a size of the page; their ids and figures are read when the page
     opens. Pairs of no cluster are not listed.
     """
     in_order = largest(clusters)
     sizes = np.array([len(cluster.members) for cluster in in_order], dtype=np.int64)
     ids = [cluster.id for cluster in in_order]
     each = _OF_MEMBER + _OF_CLUSTER // 2 + sum(len(str(id)) for id in ids) // max(len(ids), 1)
-    members = shares(sizes, MOST_ROWS // each, least=FIRST_MEMBERS)
+    members = shares(sizes, SIZES.page_rows // each, least=FIRST_MEMBERS)
     listed = in_order[: int(np.count_nonzero(members))]
     has_sides = any(pair.sides[1] for pair in pairs)
     keys = [_key(cluster) if has_sides else cluster.id for cluster in listed]
@@ -80,7 +78,7 @@ def list_clusters(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> It
         if pair.cluster != "" and key in of_cluster:
             of_cluster[key].append(pair)
     counts = np.array(list(map(len, of_cluster.values())), dtype=np.int64)
-    most = shares(counts, MOST_PAIRS, least=FIRST_PAIRS)
+    most = shares(counts, SIZES.page_pairs, least=FIRST_PAIRS)
     for cluster, key, *at_most in zip(listed, keys, members.tolist(), most.tolist(), strict=False):
         yield _list_cluster(cluster, key, of_cluster[key], *at_most)
 
@@ -186,7 +184,7 @@ def take_contents(
 
     A text whose lines are all in its record is left out.
     """
-    room = MOST_TEXTS
+    room = SIZES.page_text
     kept: tuple[dict[AnyId, str], dict[AnyId, Record]] = {}, {}
     for key in keys:
         record, text = record_of(key), texts.get(key)

@@ -14,6 +14,7 @@ from neardup_solr import progress
 from neardup_solr.errors import SettingsError, counted
 from neardup_solr.progress import LOG, OnProgress, Progress, ignore
 from neardup_solr.settings import Settings
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr import query, schema
 from neardup_solr.solr.core import DOCS
 from neardup_solr.solr.names import ID, SETTINGS, VERSION
@@ -26,14 +27,9 @@ from neardup_solr.verbs.annotate.rewrite import Rewrite, Row, pages
 from neardup_solr.verbs.annotate.standby import Standby
 from neardup_solr.verbs.safety import require_safe
 
-EVERY = 1.0  # seconds between two looks for what is new
-MINUTE = 60.0
-VISIBLE = 2_000  # milliseconds after which searches find what was written, by a soft commit
 OVERLAP = 10_000 << 20  # ten seconds in versions: milliseconds and 20 bits
 LISTED = 10_000  # ids and versions in an answer
-PORTION = 2_000  # documents that are read and written before the next look
 STOPPING = 20.0  # seconds for what has begun, once an interrupt came
-CAUGHT_UP = 10.0  # seconds at least between two lines about that, as documents may trickle in
 Version = tuple[str, int]  # a document's id, and its version
 
 
@@ -82,7 +78,7 @@ class Follower:
 
         on_progress, run.on_progress = run.on_progress, ignore
         run.make_orders, run.on_sent = choose_orders, self._note_sent
-        run.params = {"commitWithin": str(VISIBLE)}
+        run.params = {"commitWithin": str(SIZES.follow_visible)}
         try:
             progress.run_aside(partial(self._repeat, on_progress))
         except KeyboardInterrupt:
@@ -107,10 +103,12 @@ class Follower:
         try:
             self._begin()
             while not self._stop.is_set():
-                self._stop.wait(0 if self._has_work() else looked + EVERY - time.monotonic())
-                is_time = time.monotonic() >= reported + MINUTE
+                self._stop.wait(
+                    0 if self._has_work() else looked + SIZES.follow_pause - time.monotonic()
+                )
+                is_time = time.monotonic() >= reported + SIZES.follow_report
                 self._begin_again(is_time=is_time)
-                if time.monotonic() >= looked + EVERY:
+                if time.monotonic() >= looked + SIZES.follow_pause:
                     looked = time.monotonic()
                     self._list_new()
                     self._report_caught_up()
@@ -139,7 +137,10 @@ class Follower:
         self._done = {id: version for id, (version, _) in self._waiting.items()}
         self._waiting = {}
         recent = reversed(list(self._done.items()))
-        self._sweep, self._is_behind = chain(pages(recent, PORTION), self._look_through([])), True
+        self._sweep, self._is_behind = (
+            chain(pages(recent, SIZES.follow_portion), self._look_through([])),
+            True,
+        )
         LOG.info("following %s: all documents are checked once", collection.name)
 
     def _begin_again(self, *, is_time: bool) -> None:
@@ -196,7 +197,7 @@ class Follower:
         until: int | str = "*"
         while versions := self._ask("desc", LISTED, [_between("*", until), *filters]):
             due = (pair for pair in versions if self._done.get(pair[0], 0) < pair[1])
-            yield from pages(due, PORTION)
+            yield from pages(due, SIZES.follow_portion)
             last = versions[-1][1]
             until = last if last != until and len(versions) == LISTED else last - 1
 
@@ -224,7 +225,7 @@ class Follower:
         If another follower works, try only a few, if they have waited too long.
         """
         now, standby = time.monotonic(), self._standby
-        due = list(islice(self._waiting, PORTION))
+        due = list(islice(self._waiting, SIZES.follow_portion))
         if standby.is_on:
             due = [id for id in due if standby.is_late(self._waiting[id][1])]
         elif not due and self._sweep is not None:
@@ -249,7 +250,7 @@ class Follower:
         self._marks.take()
         if self._marks.is_due and not self._standby.is_on and not self._has_work():
             state = dict(self._newest), self.run.collection.count(self.filters)
-            self._marks.begin(state, MINUTE)
+            self._marks.begin(state, SIZES.follow_report)
 
     def _note_read(self, rows: Sequence[Row], ordered: set[str]) -> None:
         """Note the versions that were read, and if another follower has written them.
@@ -282,7 +283,7 @@ class Follower:
             done = f"caught up, {documents} read, {annotated - self._caught_up[1]:,} annotated"
             LOG.info("following %s: %s", self.run.collection.name, done)
             self._is_behind, self._caught_up = False, (read, annotated)
-            self._next_line = time.monotonic() + CAUGHT_UP
+            self._next_line = time.monotonic() + SIZES.caught_up_seconds
 
     def _report(self, annotated: int) -> None:
         """Log what was done in the last minute, and how far behind this is."""

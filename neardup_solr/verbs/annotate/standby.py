@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr.update import Order
 
-STANDBY = 4.0, 6.0  # seconds for which another follower may be late, at random
 TRIED = 20  # documents by which a follower that stands by sees if another works
 
 
@@ -33,7 +33,7 @@ class Standby:
 
     def is_late(self, since: float) -> bool:
         """Return True if a document has waited too long for another follower."""
-        return time.monotonic() - since >= STANDBY[0]
+        return time.monotonic() - since >= SIZES.standby_seconds[0]
 
     def begin_round(self) -> None:
         """Begin to read and write some documents."""
@@ -65,6 +65,6 @@ class Standby:
     def end_round(self, written: int, dropped: int) -> None:
         """Stand by if another follower was faster, or else work."""
         if self._late > (0 if self.is_on else written) or (self.is_on and dropped):
-            self._next_try = time.monotonic() + random.uniform(*STANDBY)
+            self._next_try = time.monotonic() + random.uniform(*SIZES.standby_seconds)
         elif written:
             self._next_try = None

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import Way
 from neardup_solr.candidates import (
-    FEW,
     ONE_SIDE,
     SPREAD,
     Candidates,
@@ -25,6 +24,7 @@ from neardup_solr.measures import Measure, floor
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.progress import Progress
 from neardup_solr.settings import CAP, WORD_CAP
+from neardup_solr.sizes import SIZES
 from neardup_solr.verbs.duplicates.copies import find_signed_copies, number_sides
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import THREADS
@@ -47,7 +47,11 @@ def choose_way(measure: Measure, documents: int, fits: Callable[[int], bool]) ->
     """
     slow = ALIGNING if measure.needs_frequencies else 1
     most = LITTLE // slow // max(documents, 1)
-    return "all" if measure.needs_texts and documents <= FEW and fits(most) else measure.way
+    return (
+        "all"
+        if measure.needs_texts and documents <= SIZES.crossed_documents and fits(most)
+        else measure.way
+    )
 
 
 def name_way(plan: RunPlan, corpus: Corpus, documents: int) -> Way:
@@ -109,7 +113,9 @@ def _find_candidates(plan: RunPlan, corpus: Corpus, way: Way, copies: Copies | N
     def tell(stage: str, done: int, total: int | None = len(corpus)) -> None:
         plan.on_progress(Progress(stage, done, total))
 
-    if copies is not None and (way == "words" or (way == "all" and len(corpus) > FEW)):
+    if copies is not None and (
+        way == "words" or (way == "all" and len(corpus) > SIZES.crossed_documents)
+    ):
         return _pair_distinct(corpus, way, joining, copies)
     if way == "all":
         candidates = all_candidates(len(corpus), joining)

@@ -20,6 +20,7 @@ from neardup_solr.measures.pairs import Pairs, number_pairs
 from neardup_solr.minhash import sign
 from neardup_solr.progress import OnProgress, Progress, ignore, prefetch, run_aside, thread_pool
 from neardup_solr.records import BORDER, NO_DISTANCE
+from neardup_solr.sizes import SIZES
 from neardup_solr.text.packed import Packed, pack, size_of
 from neardup_solr.verbs.duplicates.candidate_pairs import TEXTS, make_joining
 from neardup_solr.verbs.duplicates.copies import find_copies, number_equal
@@ -42,7 +43,6 @@ LISTS = (
     " `linkage` single finds all."
 )
 SAMPLED = 1 << 12  # pairs of a block that are compared by a lower threshold, about
-BLOCK = 1 << 17  # pairs that are compared at a time
 U64 = np.uint64
 PLACE = U64(19)  # bits: a stretch has half a million documents
 LOW = (U64(1) << PLACE) - U64(1)
@@ -180,12 +180,15 @@ class Comparison:
         is_present[list(verified.vanished)] = False
         on_progress(Progress(COMPARING, min(keeper.done, len(pairs)), len(pairs)))
         with keeper.keeping():
-            for at in range(keeper.done, len(pairs), BLOCK):
-                block = pairs[at : at + BLOCK]
+            for at in range(keeper.done, len(pairs), SIZES.compared_block):
+                block = pairs[at : at + SIZES.compared_block]
                 block = block[is_present[block].all(axis=1)]
                 placed = block if places is None else places[block]
                 distances, similarities, is_near = comparer.compare(prepared, placed)
-                keeper.add((block[is_near], distances[is_near], similarities[is_near]), at + BLOCK)
+                keeper.add(
+                    (block[is_near], distances[is_near], similarities[is_near]),
+                    at + SIZES.compared_block,
+                )
                 if verified.below is not None:
                     verified.below += _count_below(
                         comparer, prepared, placed, similarities, is_near
@@ -251,8 +254,8 @@ class Comparison:
         if corpus.sets is not None and not corpus.may_change:
             return corpus.sets.flat(), None
         is_compared = np.zeros(len(corpus), dtype=np.bool_)
-        for at in range(0, len(pairs), BLOCK):
-            is_compared[pairs[at : at + BLOCK]] = True
+        for at in range(0, len(pairs), SIZES.compared_block):
+            is_compared[pairs[at : at + SIZES.compared_block]] = True
         rows = np.flatnonzero(is_compared).astype(np.uint32)
         prepared = corpus.spill.lists()
         done = characters = 0
@@ -357,7 +360,9 @@ def _sort_for_reading(pairs: Pairs) -> Pairs:
     """
     pairs = np.ascontiguousarray(pairs)
     numbers = pairs.view(np.uint64)[:, 0]
-    parts = [slice(at, at + BLOCK) for at in range(0, len(pairs), BLOCK)]
+    parts = [
+        slice(at, at + SIZES.compared_block) for at in range(0, len(pairs), SIZES.compared_block)
+    ]
     for part in parts:
         first, second = pairs[part].T.astype(np.uint64)
         stretches = (first >> PLACE) << U64(13) | second >> PLACE

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+from neardup_solr.sizes import SIZES
+
 AT_ONCE = 20_000  # texts that are read or signed at once
 FIRST, MOST = 100, 10_000  # texts that are read while others are worked on: the first, and at most
-CHARACTERS = 1 << 24  # that those have, about
 THREADS = os.cpu_count() or 1  # that compare
 
 
@@ -19,7 +20,7 @@ def split_fitting(count: int, read: Callable[[], tuple[int, int]]) -> Iterator[s
     at = 0
     while at < count:
         done, characters = read()
-        fitting = CHARACTERS * done // max(characters, 1) if done else FIRST
+        fitting = SIZES.part_text * done // max(characters, 1) if done else FIRST
         last = min(at + max(1, min(MOST, fitting)), count)
         yield slice(at, last)
         at = last

@@ -13,6 +13,7 @@ import numpy as np
 
 from neardup_solr import records
 from neardup_solr.records import AnyId
+from neardup_solr.sizes import SIZES
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.graph import Grouped
@@ -65,7 +66,7 @@ def read_page_texts(
 
     row_of = {key: row for row, key in keys.items()}
     listed = embed.documents(embed.list_clusters(grouped.clusters, grouped.pairs))
-    return _read_rows(corpus, keys, (row_of[key] for key in listed), embed.MOST_TEXTS)
+    return _read_rows(corpus, keys, (row_of[key] for key in listed), SIZES.page_text)
 
 
 def explain_pairs(

@@ -13,12 +13,13 @@ from neardup_solr.memory import Spill
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import Failures, SourceProgress
 from neardup_solr.records import NOTHING, Document, find_problem
+from neardup_solr.sizes import SIZES
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.schema import read_schema
 from neardup_solr.solr.unsigned import count_unsigned, describe_unsigned
 from neardup_solr.sources.part import Record
 from neardup_solr.verbs.columns_to_keep import ColumnsToKeep
-from neardup_solr.verbs.delivery import HURRY_SECONDS, Delivery, Stretch
+from neardup_solr.verbs.delivery import Delivery, Stretch
 from neardup_solr.verbs.gate.decider import Decider
 from neardup_solr.verbs.gate.decision import Decision
 from neardup_solr.verbs.gate.matcher import Admitted
@@ -78,7 +79,7 @@ class GateRun:
             except KeyboardInterrupt:
                 outages.stop_waiting()
                 with suppress(NeardupError, TimeoutError):
-                    self._verify(HURRY_SECONDS)
+                    self._verify(SIZES.last_seconds)
                 raise
             except GeneratorExit:  # whoever reads the decisions stops early, as by `break`
                 outages.stop_waiting()

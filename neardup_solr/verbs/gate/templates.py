@@ -11,6 +11,7 @@ from neardup_solr.guard import are_unlike
 from neardup_solr.guard.template import SEVERAL, Template, find_template
 from neardup_solr.measures import floor
 from neardup_solr.progress import LOG
+from neardup_solr.sizes import SIZES
 from neardup_solr.text.normalize import md5, normalize
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 from neardup_solr.verbs.gate.decision import Decision
 from neardup_solr.verbs.gate.policy import HOLD, REJECT
 
-MOST_TEXTS, MOST_GROUPS = 50, 1_000  # that are looked at to know a template, and such groups
+MOST_TEXTS = 50  # that are looked at to know a template
 ALIKE, MOST_WORDS = 0.5, 64  # that texts of a template share at least, of so many that are drawn
 
 
@@ -84,7 +85,7 @@ class Templates:
         _, forms = self._groups[id] = self._groups.pop(id, (words, []))  # at the end
         if len(forms) < MOST_TEXTS:
             forms.append(form)
-        if len(self._groups) > MOST_GROUPS:
+        if len(self._groups) > SIZES.template_groups:
             del self._groups[next(iter(self._groups))]
         return id
 

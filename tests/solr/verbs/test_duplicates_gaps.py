@@ -7,7 +7,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr.update import set_fields
-from neardup_solr.verbs.duplicates import comparison
+from neardup_solr.testing import SIZES
 
 TEXTS = [f"number {n % 40} of the {n % 40} old lamps in street {n % 40 * 7}" for n in range(80)]
 DOCUMENTS = [nd.Document(id=f"d{n:02}", text=text) for n, text in enumerate(TEXTS)]
@@ -91,7 +91,7 @@ def test_an_interrupted_comparison_goes_on(
     solr: nd.Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was compared is kept in the checkpoint; the same call goes on."""
-    monkeypatch.setattr(comparison, "BLOCK", 8)
+    monkeypatch.setattr(SIZES, "compared_block", 8)
     nd.index(DOCUMENTS, solr)
     path = tmp_path / "pairs.tsv.unfinished"
     steps: list[int] = []
@@ -120,7 +120,7 @@ def test_a_checkpoint_of_other_work_is_not_used(
     solr: nd.Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the collection has changed, or with other limits, all is compared anew."""
-    monkeypatch.setattr(comparison, "BLOCK", 8)
+    monkeypatch.setattr(SIZES, "compared_block", 8)
     nd.index(DOCUMENTS, solr)
     path = tmp_path / "pairs.tsv.unfinished"
 

@@ -1,6 +1,5 @@
 """duplicates by containment of a collection: excerpts of its texts are found."""
 
-import sys
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.measures import Flat
 from neardup_solr.settings import choose_fields
+from neardup_solr.testing import SIZES
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import FIRST
 from tests.excerpts import EXCERPTS, articles, excerpts
@@ -42,7 +42,7 @@ def test_long_texts_are_read_few_at_a_time(
     """By shingles, too, as many as fit by the length of those before; the pairs are the same."""
     nd.index([nd.Document(id=id, text=text) for id, text in texts.items()], solr, settings=SETTINGS)
     whole = nd.duplicates(solr, measure="containment")
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.parts"], "CHARACTERS", 20_000)
+    monkeypatch.setattr(SIZES, "part_text", 20_000)
     sizes: list[int] = []
     read_sets, read = Corpus.read_sets, Corpus.texts
 

@@ -24,8 +24,8 @@ from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
+from neardup_solr.testing import SIZES
 from neardup_solr.text import normalize
-from neardup_solr.verbs.annotate import follow, standby
 from neardup_solr.verbs.duplicates.remember import FIRST_LINE
 from tests.command import NEARDUP
 from tests.solr import theirs
@@ -36,10 +36,11 @@ SECONDS = 180.0  # for what takes two, or twenty if the kernel has to be compile
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look, report, and see what was written more often than a server would like."""
-    monkeypatch.setattr(standby, "STANDBY", (1.5, 2))
-    sooner = {"EVERY": 0.1, "MINUTE": 0.5, "VISIBLE": 100, "CAUGHT_UP": 0.0}
-    for name, value in sooner.items():
-        monkeypatch.setattr(follow, name, value)
+    monkeypatch.setattr(SIZES, "standby_seconds", (1.5, 2))
+    monkeypatch.setattr(SIZES, "follow_pause", 0.1)
+    monkeypatch.setattr(SIZES, "follow_report", 0.5)
+    monkeypatch.setattr(SIZES, "follow_visible", 100)
+    monkeypatch.setattr(SIZES, "caught_up_seconds", 0.0)
 
 
 @dataclass(slots=True)
@@ -159,7 +160,7 @@ def test_stopped_before_it_has_caught_up(
 ) -> None:
     """A line says so, and the summary counts what was done."""
     caplog.set_level(logging.INFO, "neardup_solr")
-    monkeypatch.setattr(follow, "PORTION", 10)
+    monkeypatch.setattr(SIZES, "follow_portion", 10)
     put(solr, *({"id": f"{at}", "content": f"text number {at}"} for at in range(30)))
     with following(solr) as run:
         done = run.stop()

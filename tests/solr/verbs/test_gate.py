@@ -13,10 +13,9 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import natural
-from neardup_solr.solr import finder as together
 from neardup_solr.solr import query
 from neardup_solr.solr.session import CheckedSession
-from neardup_solr.verbs.gate import templates
+from neardup_solr.testing import SIZES
 from neardup_solr.verbs.gate.policy import Policy
 from tests.conftest import Cores
 from tests.copies import edited_copies
@@ -128,8 +127,8 @@ def test_too_many_candidates_are_asked_in_halves(
     solr: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch that finds too many is split; a single document gets the best, and says so."""
-    monkeypatch.setattr(together, "NEAREST", 10)
-    monkeypatch.setattr(together, "MOST", 10)
+    monkeypatch.setattr(SIZES, "nearest_documents", 10)
+    monkeypatch.setattr(SIZES, "fetched_documents", 10)
     nd.index([document(f"old{n}", f"{FOX} {n}") for n in range(30)], solr)
     finder = sure_finder(solr)
     terms = [band_terms(f"{FOX} 3"), (), band_terms(LAMP)]
@@ -144,9 +143,9 @@ BOILERPLATE = " ".join(f"legal{number}" for number in range(40))
 @pytest.fixture
 def boilerplate(solr: nd.Collection, monkeypatch: pytest.MonkeyPatch) -> list[nd.Document]:
     """New documents for a collection in which most share a sentence, and where few are fetched."""
-    monkeypatch.setattr(together, "HOT", 15)
-    monkeypatch.setattr(together, "MOST", 30)
-    monkeypatch.setattr(together, "NEAREST", 25)
+    monkeypatch.setattr(SIZES, "hot_term", 15)
+    monkeypatch.setattr(SIZES, "fetched_documents", 30)
+    monkeypatch.setattr(SIZES, "nearest_documents", 25)
     words = random.Random(4)
 
     def unlike(id: str) -> nd.Document:
@@ -199,9 +198,9 @@ def test_a_text_that_is_there_too_often_is_met(
     solr: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All bands of 40 copies are hot: the next copy meets the nearest of them."""
-    monkeypatch.setattr(together, "HOT", 15)
-    monkeypatch.setattr(together, "MOST", 30)
-    monkeypatch.setattr(together, "NEAREST", 25)
+    monkeypatch.setattr(SIZES, "hot_term", 15)
+    monkeypatch.setattr(SIZES, "fetched_documents", 30)
+    monkeypatch.setattr(SIZES, "nearest_documents", 25)
     nd.index([document(f"old{number}", FOX) for number in range(40)], solr)
     [copy, lamp] = nd.gate([document("copy", FOX), document("lamp", LAMP)], solr)
     assert (copy.action, len(copy.matches)) == ("reject", 25)
@@ -551,7 +550,7 @@ def test_copies_of_different_texts_are_no_template(
     solr: nd.Collection, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is rejected for the text that it was made of, after many groups, too."""
-    monkeypatch.setattr(templates, "MOST_GROUPS", 100)
+    monkeypatch.setattr(SIZES, "template_groups", 100)
     count = 120
     texts = [" ".join(f"{word}{n}" for word in FOX.split()) for n in range(count)]
     coming = [document(f"{n}", text) for n, text in enumerate(texts)]

@@ -8,7 +8,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.settings import OPTIONAL_FIELDS
-from neardup_solr.verbs import index_run
+from neardup_solr.testing import SIZES
 
 TEXTS = {
     "1": "the quick brown fox jumps over the lazy dog",
@@ -58,12 +58,12 @@ def test_batches_are_as_large_as_asked(
     monkeypatch.setattr(nd.Collection, "take", take)
     documents = [nd.Document(id=str(n), text=f"text number {n:04}") for n in range(10)]
     for characters, batch, expected in (
-        (index_run.BATCH_CHARACTERS, 4, [4, 4, 2]),
+        (SIZES.index_batch_text, 4, [4, 4, 2]),
         (3 * 16, 500, [3, 3, 3, 1]),
-        (index_run.BATCH_CHARACTERS, 500, [10]),
+        (SIZES.index_batch_text, 500, [10]),
     ):
         sizes.clear()
-        monkeypatch.setattr(index_run, "BATCH_CHARACTERS", characters)
+        monkeypatch.setattr(SIZES, "index_batch_text", characters)
         nd.index(documents, solr, batch=batch)
         assert sorted(sizes, reverse=True) == expected
 

@@ -18,8 +18,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.files import solr_config
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.names import MARKS
-from neardup_solr.verbs import mark as marking
-from neardup_solr.verbs.annotate import follow
+from neardup_solr.testing import SIZES
 from tests.solr import foreign, theirs
 
 FIELDS = """
@@ -172,7 +171,7 @@ def test_a_follower_exits_before_it_writes_such_a_document(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a document that comes later everything stays, and the error names it."""
-    monkeypatch.setattr(follow, "EVERY", 0.1)
+    monkeypatch.setattr(SIZES, "follow_pause", 0.1)
     with following() as (solr, follower):
         theirs.add(solr, [{"key": "late", "title": "new", "stock_left": 7}])
         follower.join(180)
@@ -183,7 +182,7 @@ def test_a_follower_exits_before_it_writes_such_a_document(
 
 def test_a_follower_goes_by_the_schema_of_now(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that is added while it works is no field of its own, and a value in it is seen."""
-    monkeypatch.setattr(follow, "EVERY", 0.1)
+    monkeypatch.setattr(SIZES, "follow_pause", 0.1)
     with following() as (solr, follower):
         kinds = {"type": "string", "indexed": True, "stored": True, "multiValued": True}
         change = {
@@ -251,7 +250,7 @@ def test_marks_go_by_the_schema_of_now(
     home: Path, monkeypatch: pytest.MonkeyPatch, undo: bool
 ) -> None:
     """A copy that is added during the run changes no value: the next batch is refused."""
-    monkeypatch.setattr(marking, "BATCH", 1)
+    monkeypatch.setattr(SIZES, "mark_batch", 1)
     with theirs.collection(fields=FIELDS + LABELS) as solr:
         theirs.add(solr, [{"key": at, "title": "one and the same title"} for at in "abc"])
         nd.annotate(solr)

@@ -21,6 +21,7 @@ from neardup_solr.solr import collection
 from neardup_solr.solr.names import MARKS as FIELDS
 from neardup_solr.solr.settle import ROUNDS
 from neardup_solr.solr.update import set_fields
+from neardup_solr.testing import SIZES
 from neardup_solr.verbs import mark as marking
 from neardup_solr.verbs.mark import numbers
 from tests import ROOT
@@ -238,7 +239,7 @@ def test_an_interruption_leaves_a_part(
     filled: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is stopped after two documents has marked these two, seen after the next commit."""
-    monkeypatch.setattr(marking, "BATCH", 2)
+    monkeypatch.setattr(SIZES, "mark_batch", 2)
     with pytest.raises(KeyboardInterrupt):
         nd.mark(filled, BOTH, on_progress=interrupt)
     assert marks(filled) == {}
@@ -251,7 +252,7 @@ def test_undo_finds_what_no_search_sees_yet(
     filled: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Marks of an interrupted run are undone although they have not been committed."""
-    monkeypatch.setattr(marking, "BATCH", 2)
+    monkeypatch.setattr(SIZES, "mark_batch", 2)
     with pytest.raises(KeyboardInterrupt):
         nd.mark(filled, BOTH, on_progress=interrupt)
     assert nd.mark(filled, ()) == counts(cleared=2)
@@ -289,7 +290,7 @@ def test_documents_indexed_meanwhile_are_marked_again(
     filled: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A document that was indexed again during the run has its marks at the end."""
-    monkeypatch.setattr(marking, "BATCH", 4)
+    monkeypatch.setattr(SIZES, "mark_batch", 4)
     again = [document for document in DOCUMENTS if document.id == "10"]
 
     def index(told: nd.types.Progress) -> None:
@@ -335,7 +336,7 @@ def test_documents_that_others_update_all_the_time_are_marked(
     filled: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A field that another program sets meanwhile stays, and holds no mark up."""
-    monkeypatch.setattr(marking, "BATCH", 2)
+    monkeypatch.setattr(SIZES, "mark_batch", 2)
     passes: list[int] = []
 
     def count(told: nd.types.Progress) -> None:

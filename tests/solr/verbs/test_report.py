@@ -10,7 +10,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.measures import Limits
-from neardup_solr.solr import finder
+from neardup_solr.testing import SIZES
 from neardup_solr.verbs import report
 from neardup_solr.verbs.criteria import Criteria, searchable
 from tests.conftest import Cores
@@ -77,9 +77,9 @@ def test_a_document_with_too_many_candidates(
     solr: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where more share a band than are fetched at a time, a document is searched for alone."""
-    monkeypatch.setattr(finder, "HOT", 100)
-    monkeypatch.setattr(finder, "MOST", 500)
-    monkeypatch.setattr(finder, "NEAREST", 200)
+    monkeypatch.setattr(SIZES, "hot_term", 100)
+    monkeypatch.setattr(SIZES, "fetched_documents", 500)
+    monkeypatch.setattr(SIZES, "nearest_documents", 200)
     fox = "the quick brown fox jumps over the lazy dog in the park"
     nd.index([nd.Document(id=str(n), text=f"{fox} {n}") for n in range(505)], solr)
     found = nd.report(solr, to_id="2", by="bands", candidates=20, max_distance=1)

@@ -20,6 +20,7 @@ from neardup_solr.checkpoint import CHECKPOINT, read_checkpoint, read_letters
 from neardup_solr.failpoint import KILLED, VARIABLE
 from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
+from neardup_solr.testing import SIZES
 from tests.command import NEARDUP, neardup
 from tests.faults.tiers import FAILPOINTS
 
@@ -275,7 +276,7 @@ def test_standard_input_cannot_go_on(solr: nd.Collection, tmp_path: Path) -> Non
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a busy machine verify what was sent before an interrupt, however long that takes."""
-    monkeypatch.setattr("neardup_solr.verbs.delivery.HURRY_SECONDS", 60.0)
+    monkeypatch.setattr(SIZES, "last_seconds", 60.0)
 
 
 @pytest.mark.usefixtures("patient")

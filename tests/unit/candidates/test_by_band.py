@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr import Settings, candidates
-from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, by_band
+from neardup_solr import Settings
+from neardup_solr.candidates import ONE_SIDE, Candidates, Joining
 from neardup_solr.candidates.by_band import band_candidates, key_candidates
 from neardup_solr.clusters.components import components
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash.sign import hash_bands
+from neardup_solr.testing import SIZES
 from tests.unit.candidates import oracle
 
 KEYS = st.integers(0, 30).flatmap(
@@ -121,8 +122,8 @@ def test_a_pair_of_a_cool_band_is_never_lost(keys: NDArray[np.uint64], cap: int)
 
 def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs beyond one block come with the next ones."""
-    monkeypatch.setattr(candidates, "ROOM", 1)
-    monkeypatch.setattr(by_band, "ROOM", 1)
+    monkeypatch.setattr(SIZES, "candidate_block", 1)
+    monkeypatch.setattr(SIZES, "candidate_block", 1)
     keys = np.repeat(np.arange(50, dtype=np.uint64), 4).reshape(-1, 1)
     assert len(as_set(joined(keys, cap=8).pairs)) == 50 * 6
 

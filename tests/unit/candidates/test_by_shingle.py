@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, by_shingle
+from neardup_solr.candidates import ONE_SIDE, Candidates, Joining
 from neardup_solr.candidates.by_shingle import ENOUGH, shingle_candidates, tries_by_share
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Flat, floor
+from neardup_solr.testing import SIZES
 
 SETS = st.lists(st.sets(st.integers(0, 40), max_size=16), max_size=14)
 LEAST = st.sampled_from([0.1, 0.5, 0.8, 1.0])
@@ -126,8 +127,8 @@ def test_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets that are looked at some at a time, and pairs beyond one block, make no difference."""
     sets = [set(range(9 * (row // 4), 9 * (row // 4) + 9)) for row in range(80)]
     whole = as_set(candidates(sets, 0.8, memory=1 << 20))
-    monkeypatch.setattr(by_shingle, "ROOM", 1)
-    monkeypatch.setattr(by_shingle, "_AT_ONCE", 10)
+    monkeypatch.setattr(SIZES, "candidate_block", 1)
+    monkeypatch.setattr(SIZES, "shingle_lookups", 10)
     assert as_set(candidates(sets, 0.8, memory=1 << 20)) == whole
     assert len(whole) == 20 * 6
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr import candidates
-from neardup_solr.candidates import ONE_SIDE, Joining, all_candidates, by_word
+from neardup_solr.candidates import ONE_SIDE, Joining, all_candidates
 from neardup_solr.candidates.by_word import ENOUGH_WORDS, RAREST, word_candidates
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures.frequencies import split_words
 from neardup_solr.measures.pairs import Pairs
+from neardup_solr.testing import SIZES
 
 WORDS = st.sampled_from(["mill", "lane", "old-mill", "3rd", "third", "heron"])
 FORMS = st.lists(st.lists(WORDS, max_size=5).map(" ".join), max_size=14)
@@ -92,7 +92,7 @@ def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"w{number // 4}" for number in range(40)]
     whole = as_set(word_candidates(forms).pairs)
     for at_once in (1, 7, 11):  # also more than one block of one word
-        monkeypatch.setattr(candidates, "ROOM", at_once)
+        monkeypatch.setattr(SIZES, "candidate_block", at_once)
         assert as_set(word_candidates(forms).pairs) == whole
     assert len(whole) == 10 * 6
 
@@ -147,8 +147,8 @@ def test_pairs_beyond_the_cap_share_common_words_only(
 
 def test_the_sample_of_many_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many records there are, a few are asked, and each for a few others: the likest."""
-    monkeypatch.setattr(by_word, "SAMPLE", 10)
-    monkeypatch.setattr(by_word, "NEAREST", 2)
+    monkeypatch.setattr(SIZES, "cap_sample", 10)
+    monkeypatch.setattr(SIZES, "cap_neighbours", 2)
     forms = [f"old mill lane {row} {row // 2}x {row}y" for row in range(200)]
     forms[100] = forms[199] = "old"
     found = word_candidates(forms, Joining(cap=3))

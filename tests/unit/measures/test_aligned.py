@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr import demo, measures
+from neardup_solr import demo
 from neardup_solr.candidates import Candidates, Joining, all_candidates
 from neardup_solr.candidates.by_word import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import Comparer, Limits, measure_named
@@ -32,6 +32,7 @@ from neardup_solr.measures.aligned import (
 )
 from neardup_solr.measures.frequencies import Frequencies, count_words, split_words
 from neardup_solr.measures.pairs import Pairs
+from neardup_solr.testing import SIZES
 from neardup_solr.text.normalize import normalize
 from tests.faults.tiers import sized
 from tests.unit.measures.oracle import record_similarity
@@ -370,7 +371,7 @@ def test_many_calls_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"heron {number % 7} lane {number % 5}" for number in range(20)]
     known, pairs = count_words(forms), every_pair(20)
     whole = compare_records(forms, pairs, known)
-    monkeypatch.setattr(measures.pairs, "AT_ONCE", 37)
+    monkeypatch.setattr(SIZES, "compared_by_thread", 37)
     assert np.array_equal(compare_records(forms, pairs, known, threads=3), whole)
 
 

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr import measures
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NAMES, Compared, Comparer, Limits, measure_named, measure_of, sets
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.sets import WORDS, estimate_pairs
 from neardup_solr.option_table import ROWS
+from neardup_solr.testing import SIZES
 from tests.unit.measures.test_words import slow_distance
 
 FORMS = st.lists(
@@ -54,7 +54,7 @@ def test_pairs_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"text {n % 5} of some" for n in range(12)]
     pairs = np.array([(a, b) for a in range(12) for b in range(a + 1, 12)], dtype=np.uint32)
     whole = by_words(forms, pairs, limits=Limits())
-    monkeypatch.setattr(measures.pairs, "AT_ONCE", 7)
+    monkeypatch.setattr(SIZES, "compared_by_thread", 7)
     parts = by_words(forms, pairs, limits=Limits())
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.measures import wedges
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.wedges import count_all_open_wedges, count_open_wedges
+from neardup_solr.testing import SIZES
 
 DOCUMENTS = 9
 PAIRS = st.sets(st.sampled_from([*combinations(range(DOCUMENTS), 2)]))
@@ -62,7 +62,7 @@ def test_many_open_wedges_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None
     compared = as_pairs(set(combinations(range(300), 2)))
     near = compared[draw.random(len(compared)) < 0.3]
     exact = count_open_wedges(compared, near, 300)
-    monkeypatch.setattr(wedges, "MOST_STEPS", exact // 20)
+    monkeypatch.setattr(SIZES, "wedge_steps", exact // 20)
     about = count_open_wedges(compared, near, 300)
     assert about == pytest.approx(exact, rel=0.1)
     assert about != exact

@@ -13,6 +13,7 @@ from neardup_solr.arguments import Family, Kind
 from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.settings import KINDS
+from neardup_solr.testing import SIZES
 from neardup_solr.text import normalize, shingles
 from neardup_solr.text.packed import pack
 from tests.faults.tiers import sized
@@ -74,7 +75,7 @@ def test_chunks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, thre
     """Texts cut into many chunks for many threads come out in their places."""
     texts = [f"text number {n} of {n % 7} kinds – {'é' * (n % 3)}" for n in range(200)]
     whole = sign.sign(texts, SMALL, keep_normal=True)
-    monkeypatch.setattr(sign, "AT_ONCE", 100)
+    monkeypatch.setattr(SIZES, "signed_text", 100)
     assert_equal(sign.sign(texts, SMALL, threads=threads, keep_normal=True), whole)
 
 

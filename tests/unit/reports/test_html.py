@@ -26,6 +26,7 @@ from neardup_solr.measures.frequencies import count_words
 from neardup_solr.reports.html import embed, page_lines
 from neardup_solr.reports.html.embed import list_clusters
 from neardup_solr.reports.pair import PairTable
+from neardup_solr.testing import SIZES
 from neardup_solr.text import diff
 from neardup_solr.text.normalize import normalize
 from neardup_solr.types import Member
@@ -270,7 +271,7 @@ def test_all_clusters_are_listed_and_some_pairs_of_the_large_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """However many pairs a cluster has, no other one is left out for them."""
-    monkeypatch.setattr(embed, "MOST_PAIRS", 100)
+    monkeypatch.setattr(SIZES, "page_pairs", 100)
     clusters, pairs = clusters_of((2, 40, 3, 30))
     listed = list(list_clusters(clusters, pairs))
     assert [len(each.members) for each in listed] == [40, 30, 3, 2]
@@ -281,7 +282,7 @@ def test_all_clusters_are_listed_and_some_pairs_of_the_large_ones(
 
 def test_clusters_are_left_out_by_bytes_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond what a browser reads at once the largest clusters are listed, and the page says so."""
-    monkeypatch.setattr(embed, "MOST_ROWS", 10_000)
+    monkeypatch.setattr(SIZES, "page_rows", 10_000)
     clusters, pairs = clusters_of([2] * 200 + [150])
     page = replace(page_of([]), clusters=clusters, pairs=pairs)
     html = "".join(page_lines(page))
@@ -295,7 +296,7 @@ def test_clusters_are_left_out_by_bytes_only(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_texts_stay_within_their_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten documents of each cluster have their texts before more of one do, and the page tells."""
-    monkeypatch.setattr(embed, "MOST_TEXTS", 30 * 11)
+    monkeypatch.setattr(SIZES, "page_text", 30 * 11)
     clusters, pairs = clusters_of((60, 12, 2))
     texts = {member.id: "eleven text" for cluster in clusters for member in cluster.members}
     page = replace(page_of([]), clusters=clusters, pairs=pairs, texts=texts)

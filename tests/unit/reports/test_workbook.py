@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.reports import workbook
 from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.sources import Reading, documents
+from neardup_solr.testing import SIZES
 
 
 def as_read(path: Path) -> list[list[list[Any]]]:
@@ -55,7 +55,7 @@ def test_a_full_sheet_is_followed_by_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """No row is lost, each sheet has the header, and one line says how many there are."""
-    monkeypatch.setattr(workbook, "MOST_ROWS", 4)
+    monkeypatch.setattr(SIZES, "sheet_rows", 4)
     for count, parts in ((0, [0]), (3, [3]), (4, [3, 1]), (7, [3, 3, 1])):
         caplog.clear()
         write_sheets(tmp_path / "a.xlsx", ["n"], ([at] for at in range(count)), str)
@@ -85,8 +85,8 @@ def test_a_sheet_that_is_full_is_told_as_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What Excel left out is not there; nor are further sheets read."""
-    monkeypatch.setattr(workbook, "MOST_ROWS", 3)
-    monkeypatch.setattr("neardup_solr.sources.excel.SHEET_ROWS", 3)
+    monkeypatch.setattr(SIZES, "sheet_rows", 3)
+    monkeypatch.setattr(SIZES, "sheet_rows", 3)
     rows = [[str(at), f"text {at}"] for at in range(3)]
     write_sheets(tmp_path / "a.xlsx", ["id", "text"], rows, str)
     notices: list[str] = []

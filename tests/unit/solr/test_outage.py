@@ -17,10 +17,10 @@ from neardup_solr.errors import (
     SolrUnauthorized,
     SolrUnreachable,
 )
-from neardup_solr.solr import outages
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.outages import format_time
 from neardup_solr.solr.retry import Retry
+from neardup_solr.testing import SIZES
 from tests.faults.scripted import Answer, answering
 
 WELL = Answer(
@@ -34,7 +34,7 @@ WAITING = "waiting up to"
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again at once whether Solr is back."""
-    monkeypatch.setattr(outages, "PROBE_PAUSE", 0.001)
+    monkeypatch.setattr(SIZES, "outage_pause", 0.001)
 
 
 def opened(address: str) -> Collection:

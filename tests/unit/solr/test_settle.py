@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from neardup_solr.errors import SolrUnreachable
-from neardup_solr.solr import settle as module
 from neardup_solr.solr.settle import MOST_ROUNDS, ROUNDS, settle
+from neardup_solr.testing import SIZES
 
 
 class Collection:
@@ -52,7 +52,7 @@ class Collection:
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait between the rounds of a cloud."""
-    monkeypatch.setattr(module, "PAUSE", 0.0)
+    monkeypatch.setattr(SIZES, "settle_pause", 0.0)
 
 
 def test_what_is_missing_alone_is_sent_again() -> None:

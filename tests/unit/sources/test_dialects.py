@@ -23,6 +23,7 @@ import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.sources import Reading, reading_of
 from neardup_solr.sources import documents as read
+from neardup_solr.testing import SIZES
 
 EXPECTED = [("1", "Café Übermut"), ("2", "日本, 本屋")]
 WESTERN = [("1", "Café Übermut"), ("2", "piñata, señor")]
@@ -390,7 +391,7 @@ def test_an_element_over_the_limit_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, block: int
 ) -> None:
     """It is one error and not held; those after it are read, and so is the end of the array."""
-    monkeypatch.setattr("neardup_solr.sources.compression.BLOCK", block)
+    monkeypatch.setattr(SIZES, "read_block", block)
     reading = Reading(max_doc_bytes=1_000)
     element = f'{{"id":"7","text":"a","more":[{HUGE[kind]}]}}'
     for content, ids, words in (
@@ -412,7 +413,7 @@ def test_an_element_is_too_large_wherever_it_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
     """One that is read with others at once is refused as one that is not."""
-    monkeypatch.setattr("neardup_solr.sources.compression.BLOCK", block)
+    monkeypatch.setattr(SIZES, "read_block", block)
     element = '{"id":"7","text":"short","html":"%s"}' % ("x" * 70_000)
     path = write(tmp_path / "a.json", f"[{ELEMENTS},{element}]")
     found, errors, _ = told(path, Reading(max_doc_bytes=1_000))
@@ -433,7 +434,6 @@ def test_arrays_round_trip(
     tmp_path: Path, rows: list[tuple[str, str]], indent: int | None, ascii: bool, block: int
 ) -> None:
     """Strings and brackets may lie across blocks of any size."""
-    from neardup_solr.sources import compression
 
     content = json.dumps([{"id": i, "text": t} for i, t in rows], indent=indent, ensure_ascii=ascii)
     if "\\ud" in content and ascii:
@@ -444,7 +444,7 @@ def test_arrays_round_trip(
     except UnicodeEncodeError:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compression, "BLOCK", block)
+        patch.setattr(SIZES, "read_block", block)
         assert told(path)[0] == rows
 
 

@@ -31,6 +31,7 @@ from neardup_solr.records import natural
 from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.sources import read_pairs
+from neardup_solr.testing import SIZES
 from neardup_solr.text import normalize
 from neardup_solr.types import Way
 from neardup_solr.verbs.duplicates.corpus import Corpus
@@ -71,7 +72,7 @@ def test_little_memory_changes_nothing(
 def test_long_texts_are_read_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many at once is known by the length of those before."""
     texts = {str(at): " ".join([f"w{word} x" for word in range(at % 7, 60)]) for at in range(400)}
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.parts"], "CHARACTERS", 3_000)
+    monkeypatch.setattr(SIZES, "part_text", 3_000)
     sizes: list[int] = []
     read = Corpus.texts
 
@@ -385,7 +386,7 @@ def test_records_that_do_not_count_change_nothing(
     on_repeat: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the cap, nor the way, nor the frequencies of words, see those of a repeated id."""
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.candidate_pairs"], "FEW", 50)
+    monkeypatch.setattr(SIZES, "crossed_documents", 50)
     words = [f"word{n}" for n in range(40)]
     near = {"a": " ".join(words), "b": " ".join([*words[:39], "other"])}
     once = documents(near | {f"{n}": f"text {n} of many others {n * n} here" for n in range(40)})
