@@ -1,15 +1,13 @@
 """Answers of people to a sample of pairs, and the precision that they show."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import Duplicate
-from neardup_solr.verbs.evaluate.precision import JudgedPairs, precision_of
-from neardup_solr.verbs.evaluate.sample import draw
 
 TEXTS = [
     f"the quick brown fox number {number} jumps over the lazy dog {tail}"
@@ -23,22 +21,25 @@ def found() -> nd.Duplicates:
     return nd.duplicates([{"id": str(at), "text": text} for at, text in enumerate(TEXTS)])
 
 
-def pairs_of(similarities: list[float]) -> list[Duplicate]:
-    """Pairs of these similarities."""
-    return [
-        Duplicate(id=f"a{at}", other_id=f"b{at}", similarity=one, distance=None, measure="jaccard",
-                  cluster="")
+def pairs_of(similarities: list[float]) -> nd.Duplicates:
+    """A result with pairs of these similarities."""
+    pairs = [
+        nd.Duplicate(id=f"a{at}", other_id=f"b{at}", similarity=one, distance=None,
+                     measure="jaccard", cluster="")
         for at, one in enumerate(similarities)
     ]  # fmt: skip
+    return replace(found(), pairs=tuple(pairs), clusters=())
 
 
 def test_a_sample_has_pairs_of_every_similarity() -> None:
     """Rare borderline pairs are not lost among clear ones."""
     pairs = pairs_of([0.99] * 900 + [0.52] * 5 + [0.77] * 50)
-    drawn = [pair.similarity for pair in draw(pairs, 30, "similarity", seed=1)]
-    assert (drawn.count(0.52), drawn.count(0.77) >= 12) == (5, True)
-    assert len({pair.id for pair in draw(pairs, 30, "similarity", seed=1)}) == 30
-    assert draw(pairs, 30, "pair", 1) == draw(pairs, 30, "pair", 1) != draw(pairs, 30, "pair", 2)
+    drawn = pairs.sample(30).table
+    similarities = drawn["similarity"]
+    assert (similarities.count(0.52), similarities.count(0.77) >= 12) == (5, True)
+    assert len({*drawn["id"]}) == 30
+    first, again, other = (pairs.sample(30, per="pair", seed=seed).table for seed in (1, 1, 2))
+    assert first == again != other
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
@@ -62,16 +63,16 @@ def test_a_filled_sheet_comes_back(tmp_path: Path, suffix: str) -> None:
 def test_the_interval_holds_what_it_promises() -> None:
     """In 95 of 100 samples the true precision lies between the bounds (tried: 1,000 samples)."""
     drawing = random.Random(7)
-    pairs = pairs_of([0.5 + drawing.random() / 2 for _ in range(2_000)])
-    same = {(p.id, p.other_id) for p in pairs if drawing.random() < (p.similarity - 0.4) * 1.6}
-    truth, held = len(same) / len(pairs), 0
-    similarities = {(p.id, p.other_id): p.similarity for p in pairs}
+    result = pairs_of([0.5 + drawing.random() / 2 for _ in range(600)])
+    same = {p.id for p in result.pairs if drawing.random() < (p.similarity - 0.4) * 1.6}
+    truth, held = len(same) / len(result.pairs), 0
     for seed in range(1_000):
-        asked = {(p.id, p.other_id) for p in draw(pairs, 80, "similarity", seed)}
-        share = precision_of(
-            similarities,
-            JudgedPairs(same=frozenset(asked & same), different=frozenset(asked - same)),
-        )
+        sheet = result.sample(80, seed=seed)
+        judgements = ["same" if id in same else "different" for id in sheet.table["id"]]
+        share = nd.evaluate(
+            replace(sheet, table=sheet.table | {"answer": judgements}), result
+        ).share
+        assert share is not None
         held += share.low <= truth <= share.high
     assert 930 <= held <= 985
 

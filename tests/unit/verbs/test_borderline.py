@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import csv
 import random
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.cli.main import parser
-from neardup_solr.records import Borderline
 from neardup_solr.types import MeasureName
+from tests.command import neardup
 
 WORDS = [f"word{number}" for number in range(300)]
 
@@ -42,7 +42,7 @@ def families(tmp_path: Path) -> Path:
     return path
 
 
-def border(found: nd.Duplicates) -> Borderline:
+def border(found: nd.Duplicates) -> Any:
     """What a result says of its threshold."""
     assert found.borderline is not None
     return found.borderline
@@ -122,13 +122,14 @@ def test_thresholds_at_the_ends(tmp_path: Path, least: float) -> None:
     assert str(found).startswith(f"{least:g}: ")
 
 
-def test_when_a_threshold_is_doubtful() -> None:
+def test_when_a_threshold_is_doubtful(tmp_path: Path) -> None:
     """Many open wedges come first, then many pairs just above; few of either are no reason."""
 
+    border_of_run = border(nd.duplicates(families(tmp_path), min_similarity=0.5))
+
     def warning(pairs: int, above: int, opened: int | None) -> str:
-        return Borderline(
-            min_similarity=0.5, pairs=pairs, above=above, below=0, open=opened, open_higher=opened
-        ).warning
+        counts: dict[str, Any] = {"below": 0, "open": opened, "open_higher": opened}
+        return str(replace(border_of_run, pairs=pairs, above=above, **counts).warning)
 
     assert warning(100, 20, 10).startswith("The threshold 0.5 may be too low: in 10 cases")
     assert "(10 at 0.55)" in warning(100, 20, 10)
@@ -144,8 +145,8 @@ def test_the_command_warns(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
 
     def run(*words: object) -> str:
-        ran = CliRunner().invoke(parser(), ["duplicates", *map(str, words), "-o", str(page)])
-        assert ran.exit_code == 0, ran.exception
+        ran = neardup("duplicates", *map(str, words), "-o", str(page))
+        assert ran.returncode == 0, ran.stderr
         return ran.stderr
 
     path, line = (families(tmp_path), "--measure", "words"), "may be too low: "

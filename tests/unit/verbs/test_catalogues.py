@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.answers.answer_file import append_answers
 from neardup_solr.types import Answer
 from tests.command import neardup
 
@@ -104,11 +103,12 @@ def test_answers_refine_what_was_learnt_beforehand(tmp_path: Path) -> None:
     first, second = write_shops(tmp_path)
     answers = tmp_path / "answers.jsonl"
     own = [(f"a{SHARED + at}", f"b{SHARED + OWN + at}") for at in range(8)]
-    append_answers(answers, [
+    lines = [
         *(Answer(id=id, other_id=other, answer="same", ordered=True)
           for id, other in sorted(TRUE)[:8]),
         *(Answer(id=id, other_id=other, answer="different", ordered=True) for id, other in own),
-    ])  # fmt: skip
+    ]  # fmt: skip
+    answers.write_bytes(b"".join(answer.to_line() for answer in lines))
     fields = ["title", "text about", "price:number"]
     training = nd.tune(first, answers=answers, against=second, fields=fields, output=tmp_path / "m")
     before = list_pairs(nd.duplicates(first, against=second))

@@ -17,7 +17,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import TemplateError
-from neardup_solr.sources.choice import choose_columns
 from tests.command import neardup
 from tests.unit.verbs.test_duplicates_fields import ids_of, invent
 
@@ -222,19 +221,26 @@ def ids_of_texts(found: nd.Duplicates) -> set[tuple[str, str]]:
 def test_nothing_changes_if_columns_are_named_or_there_is_a_text(caplog: Any) -> None:
     """A column text is the text, whatever is beside it; an option is obeyed."""
     frame, _ = table()
-    given = {"source": frame, "fields": None, "text": "text", "id": None}
-    chosen = choose_columns(given)
-    assert chosen is not None
-    assert choose_columns(given | {"text": "name", "id": "rec_id"}) is None
+
+    def choice(source: Any = frame, **named: Any) -> str:
+        """What a run says that it has chosen, as arguments."""
+        caplog.clear()
+        nd.duplicates(source, **named)
+        (chosen,) = [line for line in caplog.messages if "as with" in line] or [""]
+        return chosen.rpartition("as with ")[2]
+
+    assert choice() == f"id='rec_id', fields={FIELDS}"
+    assert choice(text="name", id="rec_id") == ""
+    named: dict[str, Any]
     for named in ({"text": "name"}, {"text": ("name", "zip")}, {"fields": ["name"]}):
-        chosen = choose_columns(given | named)
-        assert chosen is not None
-        assert chosen.arguments == {"id": "rec_id"}
-    assert choose_columns(given | {"source": frame.assign(text="a", id=range(len(frame)))}) is None
-    assert choose_columns(given | {"source": iter(rows_of(frame))}) is None
-    assert choose_columns(given | {"source": [("1", "a")]}) is None
-    assert choose_columns(given | {"source": "there/is/no.csv"}) is None
-    assert choose_columns(given | {"fields": ["name"], "id": "rec_id"}) is None
+        assert choice(**named) == "id='rec_id'"
+    assert choice(frame.assign(text="a", id=range(len(frame)))) == ""
+    assert choice([("1", "a")]) == ""
+    assert choice(fields=["name"], id="rec_id") == ""
+    for source in (iter(rows_of(frame)), "there/is/no.csv"):
+        with pytest.raises((nd.SourceError, nd.RecordError)):
+            choice(source)
+        assert not any("as with" in line for line in caplog.messages)
 
 
 def test_ids_are_the_same_for_a_text_and_for_fields(tmp_path: Path) -> None:
@@ -295,10 +301,10 @@ def test_many_records_are_looked_at_again(tmp_path: Path, caplog: Any) -> None:
     rows = [{"name": f"Ann {one % 1500} of {one % 7}", "town": f"Town {one % 11}",
              "phone": f"0{one % 2500 * 7919 % 100_003}", "fax": None if one % 8 else f"9{one}7"}
             for one in range(3000)]  # fmt: skip
-    chosen = choose_columns({"source": rows, "fields": None, "text": "text", "id": None})
-    assert chosen is not None
-    assert chosen.arguments["fields"] == ["name", "town", "phone:exact"]
-    assert "fax (" in chosen.left_out
+    nd.duplicates(rows)
+    chosen, left_out, *_ = caplog.messages
+    assert chosen.endswith("as with id=':row', fields=['name', 'town', 'phone:exact']")
+    assert "fax (" in left_out
 
 
 def test_many_columns(tmp_path: Path) -> None:

@@ -13,10 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.answers import hash_text
-from neardup_solr.answers.answer_file import append_answers
 from neardup_solr.types import Answer, Linkage, MeasureName
 from tests.faults.tiers import sized
+from tests.unit.verbs.test_answer import md5
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = [f"word{number}" for number in range(200)]
@@ -34,6 +33,12 @@ def rows(texts: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"id": id, "text": text} for id, text in texts.items()]
 
 
+def append_answers(path: Path, answers: Sequence[Answer]) -> None:
+    """Append answers to a file, as others do meanwhile."""
+    with path.open("ab") as file:
+        file.writelines(answer.to_line() for answer in answers)
+
+
 def write(path: Path, *said: tuple[str, str, str], texts: Mapping[str, str] = FOX) -> Path:
     """A file with answers, each newer than the one before it, about these texts."""
     append_answers(path, make(said, texts))
@@ -44,7 +49,7 @@ def make(said: Sequence[tuple[str, str, str]], texts: Mapping[str, str]) -> list
     """Answers about these texts, each newer than the one before it."""
     return [
         Answer(id=one, other_id=other, answer=word, when=BASE + timedelta(minutes=at),  # type: ignore[arg-type]
-               hash=hash_text(texts.get(one, "")), other_hash=hash_text(texts.get(other, "")))
+               hash=md5(texts.get(one, "")), other_hash=md5(texts.get(other, "")))
         for at, (one, other, word) in enumerate(said)
     ]  # fmt: skip
 
@@ -132,7 +137,7 @@ def test_two_sides_may_share_their_ids(tmp_path: Path) -> None:
     kinds: dict[str, Any] = {"against": rows(right), "answers": path}
     found = nd.duplicates(rows(left), **kinds)
     assert [(pair.id, pair.other_id) for pair in found.pairs] == [("2", "1")]
-    hashes = {"hash": hash_text(FOX["4"]), "other_hash": hash_text(FOX["4"])}
+    hashes = {"hash": md5(FOX["4"]), "other_hash": md5(FOX["4"])}
     append_answers(path, [Answer(id="1", other_id="2", answer="different", when=BASE, **hashes)])  # type: ignore[arg-type]
     assert nd.duplicates(rows(left), **kinds).pairs == ()
     append_answers(path, [Answer(id="1", other_id="1", answer="same", when=BASE)])
@@ -208,8 +213,8 @@ def test_no_cluster_of_two_sides_breaks_an_answer(
         )  # fmt: skip
         answers.append(Answer(
             id=str(one), other_id=str(other), answer=rng.choice(("same", "different", "different")),
-            when=BASE + timedelta(minutes=at), hash=hash_text(texts[2 * one]),
-            other_hash=hash_text(texts[2 * other + 1]), ordered=True,
+            when=BASE + timedelta(minutes=at), hash=md5(texts[2 * one]),
+            other_hash=md5(texts[2 * other + 1]), ordered=True,
         ))  # fmt: skip
     path = tmp_path_factory.mktemp("answers") / "answers.jsonl"
     append_answers(path, answers)
@@ -324,7 +329,7 @@ def test_no_cluster_breaks_an_answer(
     }
     held, aside = choose(
         [one for one in answers if all(
-            id in after and hash_text(after[id]) == hash for id, hash in
+            id in after and md5(after[id]) == hash for id, hash in
             ((one.id, one.hash), (one.other_id, one.other_hash))
         )]
     )  # fmt: skip

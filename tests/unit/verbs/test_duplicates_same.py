@@ -12,7 +12,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.candidates import Joining, all_candidates
 from neardup_solr.errors import ArgumentError, SettingsError
 
 TENANTS = ("a", "b", "A", "")
@@ -127,13 +126,14 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
 
 def test_every_pair_of_a_group_may_be_more_than_of_all() -> None:
     """The limit counts the pairs that are compared."""
-    groups = np.arange(10_000, dtype=np.uint32) // 5
+    documents = [
+        nd.Document(id=str(at), text=TEXT, kept={"tenant": str(at // 5)}) for at in range(10_000)
+    ]
     with pytest.raises(SettingsError, match="49,995,000 pairs"):
-        all_candidates(len(groups))
-    found = all_candidates(len(groups), Joining(groups=groups)).pairs
-    assert len(found) == 2_000 * 10
-    assert (groups[found[:, 0]] == groups[found[:, 1]]).all()
-    assert (found[:, 0] < found[:, 1]).all()
+        nd.duplicates(documents, by="all", measure="words")
+    found = nd.duplicates(documents, by="all", measure="words", same="tenant")
+    assert found.candidates == len(found.pairs) == 2_000 * 10
+    assert all(int(pair.id) // 5 == int(pair.other_id) // 5 for pair in found.pairs)
 
 
 def test_a_remembered_run_knows_no_groups(tmp_path: Path) -> None:

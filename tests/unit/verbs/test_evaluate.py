@@ -1,5 +1,6 @@
 """Precision, recall and F1."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,15 +8,13 @@ import pandas as pd
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.sources import read_pairs
-from neardup_solr.verbs.evaluate import evaluate_pairs
 
 
 def test_hand_made_table() -> None:
     """Three found, four known, two of them right."""
     found = [("1", "2"), ("4", "3"), ("5", "6")]
     known = [("2", "1"), ("3", "4"), ("7", "8"), ("10", "9")]
-    result = evaluate_pairs(known, found)
+    result = nd.evaluate(known, found)
     assert (result.found, result.known, result.right) == (3, 4, 2)
     assert result.precision == pytest.approx(2 / 3)
     assert result.recall == 0.5
@@ -26,9 +25,9 @@ def test_hand_made_table() -> None:
 
 def test_nothing_found_and_nothing_known() -> None:
     """Empty sides are defined: nothing false, nothing missed."""
-    empty = evaluate_pairs([], [])
+    empty = nd.Evaluation(found=0, known=0, missed=(), false=())
     assert (empty.precision, empty.recall, empty.f1) == (1.0, 1.0, 1.0)
-    assert evaluate_pairs([("1", "2")], []).recall == 0.0
+    assert nd.evaluate([("1", "2")], []).recall == 0.0
 
 
 CLUSTER = [(one, other) for one in "abcde" for other in "abcde" if one < other]
@@ -107,7 +106,8 @@ def test_missed_and_false_pairs_have_the_ids_of_what_was_found(tmp_path: Path) -
         assert (made.missed, made.false) == (((1, 7),), ((8, 9),))
         assert "<bdi>7</bdi>" in made._repr_html_()
     made.write(tmp_path / "wrong.jsonl")
-    assert read_pairs(tmp_path / "wrong.jsonl") == [("1", "7"), ("8", "9")]
+    rows = [json.loads(line) for line in (tmp_path / "wrong.jsonl").read_text().splitlines()]
+    assert [(str(row["id"]), str(row["other_id"])) for row in rows] == [("1", "7"), ("8", "9")]
     asked = found.sample(2).to_pandas().assign(answer=["same", "different"])
     assert nd.evaluate(asked, found).false == ((8, 9),)
     assert found.sweep([(1, 2)]).best.f1 == pytest.approx(2 / 3)
@@ -132,7 +132,7 @@ def test_no_known_pairs_are_refused() -> None:
 
 def test_repeated_pairs_count_once() -> None:
     """Lists that repeat a pair are sets of pairs."""
-    assert evaluate_pairs([("1", "2")], [("1", "2"), ("2", "1")]).found == 1
+    assert nd.evaluate([("1", "2")], [("1", "2"), ("2", "1")]).found == 1
 
 
 @pytest.mark.parametrize("path", [None, 5, b"a.tsv", "a\0.tsv"])

@@ -7,9 +7,6 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr import collection
-
-NOWHERE = collection.open_collection("http://127.0.0.1:1/solr", "x")
 
 
 @pytest.mark.parametrize(
@@ -24,10 +21,12 @@ NOWHERE = collection.open_collection("http://127.0.0.1:1/solr", "x")
         ({"candidates": 0}, "`candidates` cannot be 0; give 1 or more"),
     ],
 )
-def test_criteria_that_cannot_be(criteria: dict[str, Any], reason: str) -> None:
+def test_criteria_that_cannot_be(
+    unasked: nd.Collection, criteria: dict[str, Any], reason: str
+) -> None:
     """A choice that does not exist names those that do."""
     with pytest.raises(nd.ArgumentError, match=reason):
-        nd.search(NOWHERE, text="x", **criteria)
+        nd.search(unasked, text="x", **criteria)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +40,9 @@ def test_criteria_that_cannot_be(criteria: dict[str, Any], reason: str) -> None:
         ),
     ],
 )
-def test_measures_that_cannot_be(measure: Any, limits: dict[str, Any], reason: str) -> None:
+def test_measures_that_cannot_be(
+    unasked: nd.Collection, measure: Any, limits: dict[str, Any], reason: str
+) -> None:
     """A measure that does not exist, or has no such limit, is refused with what to do."""
     with pytest.raises(nd.ArgumentError, match=reason):
-        nd.search(NOWHERE, text="x", measure=measure, **limits)
+        nd.search(unasked, text="x", measure=measure, **limits)
