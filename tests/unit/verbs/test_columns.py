@@ -227,7 +227,7 @@ def test_nothing_changes_if_columns_are_named_or_there_is_a_text(caplog: Any) ->
         caplog.clear()
         nd.duplicates(source, **named)
         (chosen,) = [line for line in caplog.messages if "as with" in line] or [""]
-        return chosen.rpartition("as with ")[2]
+        return str(chosen.rpartition("as with ")[2])
 
     assert choice() == f"id='rec_id', fields={FIELDS}"
     assert choice(text="name", id="rec_id") == ""
