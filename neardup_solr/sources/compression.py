@@ -40,9 +40,8 @@ def read_head(
             parts = [b"".join(parts)]
             if is_enough(parts[0]):
                 break
-            due = (
-                size + size // 4 if size > SIZES.read_block else 0
-            )  # a large head is looked at seldom
+            # A large head is looked at seldom.
+            due = size + size // 4 if size > SIZES.read_block else 0
     except RecordError as error:
         stream = fail(error)
     return b"".join(parts), stream

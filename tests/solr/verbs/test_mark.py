@@ -22,7 +22,6 @@ from neardup_solr.solr.names import MARKS as FIELDS
 from neardup_solr.solr.settle import ROUNDS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.testing import SIZES
-from neardup_solr.verbs import mark as marking
 from neardup_solr.verbs.mark import numbers
 from tests import ROOT
 
@@ -227,7 +226,7 @@ def test_an_interrupted_run_can_be_finished_or_undone(
     }
     before = documents(filled)
     nd.mark(filled, [cluster("9", "9", "lone", "y")])
-    monkeypatch.setattr(marking, "BATCH", 2)
+    monkeypatch.setattr(SIZES, "mark_batch", 2)
     with pytest.raises(KeyboardInterrupt):
         verbs[interrupted](filled, on_progress=interrupt)
     verbs[finish](filled)
@@ -274,7 +273,7 @@ def test_documents_deleted_meanwhile_are_not_created_again(
     """Solr refuses marks of a document that was deleted after it was read; the rest goes on."""
     if undo:
         nd.mark(filled, BOTH)
-    monkeypatch.setattr(marking, "BATCH", 4)
+    monkeypatch.setattr(SIZES, "mark_batch", 4)
 
     def delete(told: nd.types.Progress) -> None:
         if told.total is not None and told.done < told.total:
@@ -316,7 +315,7 @@ def test_documents_of_another_text_do_not_get_their_marks_back(
 ) -> None:
     """What is replaced after it was marked, before it is, or while others are, has no mark."""
     nd.mark(filled, earlier)
-    monkeypatch.setattr(marking, "BATCH", 2)
+    monkeypatch.setattr(SIZES, "mark_batch", 2)
     passes: list[int] = []
 
     def put(told: nd.types.Progress) -> None:

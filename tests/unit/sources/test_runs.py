@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
-from neardup_solr.sources import Reading, compression, lines
+from neardup_solr.sources import Reading, lines
 from neardup_solr.sources import json as json_lines
+from neardup_solr.testing import SIZES
 from tests.faults.tiers import sized
 
 BLOCKS = st.sampled_from([16, 64, 2**18])
@@ -119,7 +120,7 @@ def check(path: Path, block: int, **asked: Any) -> None:
     reading = Reading(max_doc_bytes=50, **asked)
     with no_runs():
         told = read(path, reading)
-    with patch.object(compression, "BLOCK", block):
+    with patch.object(SIZES, "read_block", block):
         assert read(path, reading) == told
         with patch.object(json_lines, "MANY", 0):  # in compiled code
             assert read(path, reading) == told
