@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.cli import show
 from neardup_solr.types import Linkage
 from tests.command import neardup
 from tests.solr.verbs.test_duplicates_against import NEW, OLD, documents, rows
@@ -145,11 +144,15 @@ def test_the_page_has_both_documents_of_an_id(tmp_path: Path, texts: bool | None
     assert [pair[:2] for own in embedded(page, "pairs") for pair in own] == [[0, 1], [2, 3]]
 
 
-def test_texts_on_a_terminal_and_in_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
+def test_texts_on_a_terminal_and_in_a_notebook(tmp_path: Path) -> None:
     """Texts of the largest clusters are those of their side, too."""
     found = nd.duplicates(given("north"), against=given("south"), min_similarity=0.5, texts=20)
-    show.print_clusters(found.clusters, found.texts)
-    printed = capsys.readouterr().out
+    for side in ("north", "south"):
+        rows = "".join(f"{each.id}\t{each.text}\n" for each in given(side))
+        (tmp_path / f"{side}.tsv").write_text(f"id\ttext\n{rows}")
+    sides = (str(tmp_path / "north.tsv"), "--against", str(tmp_path / "south.tsv"))
+    options = ("--min-similarity", "0.5", "--format", "table")
+    printed = neardup("duplicates", *sides, *options).stdout
     assert printed.index("five north") < printed.index("five south")
     drawn = found._repr_html_()
     assert drawn.index("five north") < drawn.index("five south")

@@ -11,11 +11,11 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import Document, demo, signature
-from neardup_solr.minhash import make_entry
-from neardup_solr.minhash.sign import hash_bands
 from tests import ROOT
+from tests.entries import entries_of
 
 PAGE = ROOT / "docs" / "interoperability.md"
+LISTINGS = list(nd.read(demo.listings()))
 [QUERY] = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
 
 
@@ -35,8 +35,7 @@ def rows_of(query: str) -> list[tuple[Any, ...]]:
 
 def candidates() -> set[tuple[str, str]]:
     """Pairs of listings that share a band, by the library."""
-    made_entries = [make_entry(d, nd.Settings()) for d in nd.read(demo.listings())]
-    sets = {entry.id: set(entry.bands) for entry in made_entries}
+    sets = {entry.id: set(entry.bands) for entry in entries_of(LISTINGS)}
     return {(a, b) for a in sets for b in sets if a < b and sets[a] & sets[b]}
 
 
@@ -44,13 +43,12 @@ def test_the_table_holds_what_is_computed(table: Path) -> None:
     """Each row has the signature and the band hashes of its text, and the settings are there."""
     read = parquet.read_table(table)
     assert read.schema.metadata[b"neardup_settings"].decode() == nd.Settings().fingerprint
-    document = next(nd.read(demo.listings()))
-    entry = make_entry(document, nd.Settings())
-    expected = signature.decode(entry.signature)
+    entry, *_ = entries_of(LISTINGS[:2])
     row = read.slice(0, 1).to_pylist()[0]
     assert (row["id"], row["words"]) == (entry.id, entry.num_words)
-    assert row["signature"] == expected.tolist()
-    assert row["bands"] == hash_bands(expected[None, :], 42, 3)[0].tolist()
+    assert row["signature"] == signature.decode(entry.signature).tolist()
+    keys = [f"{band:02x}{hashed >> 16:012x}" for band, hashed in enumerate(row["bands"])]
+    assert keys == list(entry.bands)
 
 
 def test_the_join_over_bands_finds_the_candidates(table: Path) -> None:
@@ -58,8 +56,7 @@ def test_the_join_over_bands_finds_the_candidates(table: Path) -> None:
     rows = rows_of(QUERY)
     assert {(a, b) for a, b, _ in rows} == candidates()
     assert len(rows) == len(candidates())
-    by_id = {e.id: signature.decode(e.signature) for e in (
-        make_entry(d, nd.Settings()) for d in nd.read(demo.listings()))}  # fmt: skip
+    by_id = {each.id: signature.decode(each.signature) for each in entries_of(LISTINGS)}
     for first, second, similarity in rows:
         assert similarity == pytest.approx(float(np.mean(by_id[first] == by_id[second])))
 

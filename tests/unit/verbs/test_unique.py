@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from io import BytesIO
@@ -23,12 +24,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr import Cluster, Duplicate, demo, sources
-from neardup_solr.clusters.removal import remove_within
+from neardup_solr import Cluster, Duplicate, demo
 from neardup_solr.errors import ArgumentError, SourceError
-from neardup_solr.reports.parquet_files import check_types
-from neardup_solr.sources import Reading
-from neardup_solr.sources import documents as read
 from neardup_solr.types import Member
 from tests.split import write_copies
 from tests.unit.sources.test_bad_input import BAD_RECORDS, GOOD_LINE, HEADER
@@ -279,7 +276,7 @@ def test_no_pair_is_left(
     """What stays has no near-duplicates; of single linkage one document of each cluster."""
     how: dict[str, Any] = {"measure": measure, "min_similarity": 0.4, "linkage": linkage}
     source, unique = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    documents = [{"id": one.id, "text": one.text} for one in read(demo.listings())]
+    documents = [{"id": one.id, "text": one.text} for one in nd.read(demo.listings())]
     source.write_text("".join(json.dumps(one) + "\n" for one in documents))
     found, _ = write_copies(source, unique=unique, canonical=canonical, **how, yes=True)
     assert len(found.clusters) > 10
@@ -325,7 +322,8 @@ def test_torn_pairs_are_not_left() -> None:
         near("1", "2", 0.9, "1"), near("3", "4", 0.8, "3"),
         near("2", "3", 0.7), near("4", "5", 0.6), near("2", "6", 0.5),
     ]  # fmt: skip
-    found = remove_within(pairs, clusters)
+    result = nd.duplicates([{"id": "1", "text": "a"}])
+    found = replace(result, pairs=tuple(pairs), clusters=tuple(clusters)).removed
     told = {id: (one.duplicate_of, one.similarity) for id, one in found.items()}
     assert told["1"] == ("2", 0.9)
     assert told["3"] == ("2", 0.7)
@@ -555,11 +553,24 @@ def test_a_sheet_is_copied_with_its_types(tmp_path: Path) -> None:
     assert nd.duplicates(unique, by="all").documents == 2
 
 
-def test_what_parquet_cannot_hold_is_refused_before_the_work(tmp_path: Path) -> None:
+def test_what_parquet_cannot_hold_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The line names the column and its type."""
-    schema = pa.schema([("id", pa.string()), ("end", pa.dictionary(pa.int8(), pa.string_view()))])
-    with pytest.raises(SourceError, match=r"the column 'end' of type dictionary<.*\.jsonl file"):
-        check_types(tmp_path / "out.parquet", schema)
+
+    def write_table(table: pa.Table, _: object) -> None:
+        if table.schema.names == ["end"]:
+            raise pa.ArrowNotImplementedError("such columns")
+
+    days = pa.array([1, 2], pa.duration("s"))
+    pq.write_table(
+        pa.table({"id": ["1", "2"], "text": ["a", "b"], "end": days}), tmp_path / "in.parquet"
+    )
+    monkeypatch.setattr(pq, "write_table", write_table)
+    with pytest.raises(SourceError) as refused:
+        write_copies(tmp_path / "in.parquet", unique=tmp_path / "out.parquet")
+    for name in ("out.parquet", "'end'", "duration", ".jsonl"):
+        assert name in str(refused.value)
 
 
 HOSTILE = {
@@ -572,21 +583,20 @@ HOSTILE = {
     "in.txt": b"1 a\n\xc2\xa0\n\t\n2\n\x0c\n3\xc2\xa0b\n4 \xff c\n5 d\n\xff\n6 e\n",
 }
 GOOD_ROWS = "good,text\n" * 10
-READING = Reading(max_doc_bytes=1_000)
 
 
 def require_alignment(path: Path) -> int:
     """The records as they are written are those of the documents; how many there are."""
-    order: list[str | None] = []
-    for document in read(path, reading=READING, on_error=lambda _: order.append(None)):
-        order.append(document.id)
-    source = sources.open(path, reading=READING)
-    records = [record for _, record in source.records]
-    assert len(order) - 1 <= len(records) <= len(order)
-    assert not any(order[len(records) :])  # damage at the end is no record
-    told = [(id, source.row(one)["id"]) for id, one in zip(order, records, strict=False) if id]
-    assert [id for id, _ in told] == [str(found) for _, found in told]
-    return len(told)
+    source = nd.Source(path, id="id", max_doc_bytes=1_000)
+    ids = [str(document.id) for document in nd.read(source, on_error=lambda _: None)]
+    unique, removed = (path.with_name(f"{name}.jsonl") for name in ("out", "gone"))
+    alike: dict[str, Any] = {"measure": "words", "by": "all", "max_distance": 0, "yes": True}
+    write_copies(source, unique=unique, removed=removed, **alike)
+    kept, gone = ([str(row["id"]) for row in rows_of(each)] for each in (unique, removed))
+    assert sorted(kept + gone) == sorted(ids)
+    in_order = iter(ids)
+    assert all(id in in_order for id in kept)
+    return len(ids)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
