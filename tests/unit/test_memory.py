@@ -24,7 +24,7 @@ TEXTS = st.lists(st.lists(st.text(alphabet="aü漢🙂\ud800", max_size=5), max_
 @given(TEXTS, st.integers(1, 2_000))
 def test_strings_are_a_list(batches: list[list[str]], held: int) -> None:
     """However little is held in memory, every string is there, at its place."""
-    with mock.patch.object(memory, "HELD", held), Spill() as spill:
+    with mock.patch.object(SIZES, "held_column", held), Spill() as spill:
         strings = spill.strings()
         for batch in batches:
             strings.extend(batch)
@@ -36,7 +36,7 @@ def test_strings_are_a_list(batches: list[list[str]], held: int) -> None:
 def test_strings_are_read_while_they_grow() -> None:
     """As a gate does with what it has let pass."""
     for held in (1 << 26, 4):
-        with mock.patch.object(memory, "HELD", held), Spill() as spill:
+        with mock.patch.object(SIZES, "held_column", held), Spill() as spill:
             strings = spill.strings()
             strings.extend(["first", "second"])
             assert strings[0] == "first"
@@ -55,7 +55,7 @@ def test_rows_are_a_table(sizes: list[int], held: int) -> None:
     """However little is held in memory, the table is that of all blocks."""
     blocks = [np.arange(3 * size, dtype=np.uint32).reshape(-1, 3) + at for at, size in
               enumerate(sizes)]  # fmt: skip
-    with mock.patch.object(memory, "HELD", held), Spill() as spill:
+    with mock.patch.object(SIZES, "held_column", held), Spill() as spill:
         rows = spill.rows(3, np.uint32)
         for block in blocks:
             rows.append(block)
@@ -127,7 +127,7 @@ def test_packed_strings_are_those_of_the_rows(
 ) -> None:
     """In whatever order they are asked for, packed or not when they came, in memory or a file."""
     texts = [[text.replace("\ud800", "") for text in batch] for batch in batches]
-    with mock.patch.object(memory, "HELD", held), Spill() as spill:
+    with mock.patch.object(SIZES, "held_column", held), Spill() as spill:
         strings = spill.strings()
         for at, batch in enumerate(texts):
             strings.extend(pack(batch) if at % 2 else batch)
