@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr import memory
 from neardup_solr.errors import SourceError
 from neardup_solr.memory import Spill
 from neardup_solr.testing import SIZES
@@ -109,7 +108,7 @@ def test_no_room_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """A folder that cannot hold the file is named, with the variable that names another."""
     with monkeypatch.context() as patched:
         patched.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
-        patched.setattr(memory, "HELD", 4)
+        patched.setattr(SIZES, "held_column", 4)
         reason = r"cannot hold what does not fit .* \$TMPDIR"
         with Spill(memory=4) as spill, pytest.raises(SourceError, match=reason):
             spill.strings().extend(["some text"] * 10)
