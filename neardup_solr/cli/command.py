@@ -218,8 +218,8 @@ def make_command(name: str, function: Function, verb: str | None) -> Command:
     keys = sorted(dict.fromkeys([*first, *ROWS]), key=lambda key: ROWS[key][0] != PLACED)
     in_order = {key: listed[key] for key in keys if key in listed}
     params = {
-        each.parameter.name: make_parameter(each.scope, each.parameter, each.hint)
-        for each in in_order.values()
+        each.parameter.name: make_parameter(each.scope, each.parameter, each.hint, *ROWS[key])
+        for key, each in in_order.items()
     }
     headings = {
         each.parameter.name: OTHER if key in first else ROWS[key][0]

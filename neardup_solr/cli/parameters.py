@@ -71,9 +71,10 @@ def spell_text(scope: str, text: str) -> str:
     return show.spell(text, {name: spell_flags(scope, name)[0] for name in names})
 
 
-def make_parameter(scope: str, argument: Parameter, hint: Any) -> click.Parameter:
-    """Make the parameter of an argument of a command, by its type and its row."""
-    heading, option = find_row(scope, argument.name)
+def make_parameter(
+    scope: str, argument: Parameter, hint: Any, heading: str, option: Option
+) -> click.Parameter:
+    """Make the parameter of an argument of a command, by its type, and its heading and row."""
     kinds = _list_kinds(hint)
     is_several = argument.name == "source" or (
         Sequence in kinds and tuple not in kinds  # pairs of ids come in one file
