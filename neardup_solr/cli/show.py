@@ -32,6 +32,11 @@ EVERY = 10.0  # if it is not set
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
 RESUMABLE = "Everything written so far is kept; run this again to continue."
 UNSURE = "The last documents may be missing; it is safe to run the same command again."
+MOST_MEMBERS = 5  # of a cluster in a table
+# An argument in backticks; first what a message quotes, in which nothing is an argument.
+_ARGUMENT = re.compile(
+    r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|`(\w+)(?:\['(.*?)'\])?`"""
+)
 _BREAKS = re.compile(r"[\t\n\r]+")
 WIDEST_ID = 0.3  # of the terminal, longer ones are folded
 NARROW = 66  # columns of a terminal; below it a table leaves no room for texts
@@ -216,9 +221,6 @@ def print_report(
         say(f"... and {more}; {rest} writes all of them.")
 
 
-MOST_MEMBERS = 5  # of a cluster in a table
-
-
 def print_clusters(clusters: Sequence[Cluster], texts: Mapping[AnyId, str]) -> None:
     """Print clusters with their first members, text under text, the document to keep first."""
     from neardup_solr.records import key_of
@@ -263,12 +265,6 @@ def say_gaps(gaps: Iterable[str]) -> None:
     """Say what may be missing."""
     for gap in gaps:
         warn(f"Incomplete: {in_options(gap)}.")
-
-
-# An argument in backticks; first what a message quotes, in which nothing is an argument.
-_ARGUMENT = re.compile(
-    r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|`(\w+)(?:\['(.*?)'\])?`"""
-)
 
 
 def spell(message: str, spelled: Mapping[str, str]) -> str:

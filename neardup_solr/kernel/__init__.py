@@ -69,6 +69,7 @@ _CTYPES: dict[str, Any] = {
 
 _T = TypeVar("_T")
 Kind = Any  # of an argument: the name of a scalar, (name, dimensions, layout), or of a NamedTuple
+_HELD: dict[int, tuple[Any, list[Any], Kind]] = {}  # NamedTuples, flattened, by id
 
 
 class Inner:
@@ -183,9 +184,6 @@ def _runs_alone() -> bool:
 def _call_jit(function: Callable[..., Any], _: Sequence[Any], arguments: Sequence[Any]) -> Any:
     """Have numba call a function. It flattens the arguments by itself."""
     return _jit(function)(*arguments)
-
-
-_HELD: dict[int, tuple[Any, list[Any], Kind]] = {}
 
 
 def hold(value: _T) -> _T:

@@ -22,7 +22,8 @@ TEXTS: Final = ("text", "other_text")  # columns with texts of documents
 _BREAKS: Final = re.compile(r"[\t\n\r]+")
 Row = Mapping[str, Any]
 Mark = Callable[[str], str]
-Face = Callable[[Iterable[Row], Sequence[str], Collection[str]], Iterator[str]]
+FORMATS: Final = ("tsv", "csv", "jsonl")  # of lines
+SUFFIXES: Final = (*(f".{name}" for name in FORMATS), ".xlsx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +46,43 @@ class RowTable:
         CSV that is `for_excel` begins with a byte order mark. Raises SourceError if the suffix is
         unknown or the file cannot be written; an older file of that name then stays as it is.
         """
-        face, suffix = _face(path), path.suffix.lower()
-        if face is None:
+        format = _choose_format(path)
+        if format == "xlsx":
             from neardup_solr.reports.workbook import write_sheets
 
             cells = ([flatten(row[name]) for name in self.columns] for row in self.rows)
             write_sheets(path, self.columns, cells, to_csv)
             return
-        lines = face(self.rows, self.columns, self.kept)
-        write_lines(path, chain(["\ufeff"], lines) if for_excel and suffix == ".csv" else lines)
+        lines = self.lines(format)
+        write_lines(path, chain(["\ufeff"], lines) if for_excel and format == "csv" else lines)
 
     def lines(self, format: str) -> Iterator[str]:
         """Make lines in a format: "tsv", "csv" or "jsonl". Raises ArgumentError for another."""
         check_format(format)
-        return _FACES[f".{format}"](self.rows, self.columns, self.kept)
+        if format == "jsonl":
+            return (_object({name: row[name] for name in self.columns}) + "\n" for row in self.rows)
+        if format == "csv":
+            return self._table_lines(to_csv, to_csv, lambda cells: csv_line(cells) + "\r\n")
+        return self._table_lines(to_tsv, _on_one_line, lambda cells: "\t".join(cells) + "\n")
+
+    def _table_lines(
+        self, mark: Mark, mark_text: Mark, join: Callable[[Sequence[str]], str]
+    ) -> Iterator[str]:
+        """Make the lines of a table: cells are marked, texts by `mark_text`, and joined."""
+        yield join([mark(name) for name in self.columns])
+        spells = [
+            _spelling(name in self.kept, mark_text if name in TEXTS else mark)
+            for name in self.columns
+        ]
+        for row in self.rows:
+            yield join([spell(row[name]) for name, spell in zip(self.columns, spells, strict=True)])
 
 
 def check_format(format: str) -> None:
     """Refuse an unknown format, by ArgumentError, before any work is done for it."""
-    if f".{format}" not in _FACES:
-        choices = ", ".join(suffix[1:] for suffix in _FACES)
-        raise ArgumentError(f"there is no format {format!r}", f"choose table, {choices}")
+    if format not in FORMATS:
+        step = f"choose table, {', '.join(FORMATS)}"
+        raise ArgumentError(f"there is no format {format!r}", step)
 
 
 def check_output(path: Path) -> None:
@@ -74,18 +91,18 @@ def check_output(path: Path) -> None:
     Raises SourceError if its suffix is unknown, openpyxl is missing, which .xlsx needs, or as
     `check_place` does.
     """
-    if _face(path) is None:
+    if _choose_format(path) == "xlsx":
         require_library(path, "Excel", "openpyxl")
     check_place(path)
 
 
-def _face(path: Path) -> Face | None:
-    """Choose the function that makes lines of rows, or None for a sheet."""
+def _choose_format(path: Path) -> str:
+    """Choose the format of a file by its suffix."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         reason = f"there is no report format for the suffix {path.suffix!r}"
         raise PathError(str(path), reason, f"choose one of {', '.join(SUFFIXES)}")
-    return _FACES.get(suffix)
+    return suffix[1:]
 
 
 def _spelling(is_kept: bool, mark: Mark) -> Callable[[Any], str]:
@@ -117,24 +134,6 @@ def _on_one_line(text: str) -> str:
     return to_tsv(_BREAKS.sub(" ", text))
 
 
-def _table(mark: Mark, mark_text: Mark, join: Callable[[Sequence[str]], str]) -> Face:
-    """Make the face of a table: cells are marked, those of texts by `mark_text`, and joined."""
-
-    def face(rows: Iterable[Row], columns: Sequence[str], kept: Collection[str]) -> Iterator[str]:
-        yield join([mark(name) for name in columns])
-        marks = [mark_text if name in TEXTS else mark for name in columns]
-        spells = [_spelling(name in kept, mark) for name, mark in zip(columns, marks, strict=True)]
-        for row in rows:
-            yield join([spell(row[name]) for name, spell in zip(columns, spells, strict=True)])
-
-    return face
-
-
-def _jsonl(rows: Iterable[Row], columns: Sequence[str], _: Collection[str]) -> Iterator[str]:
-    for row in rows:
-        yield _object({name: row[name] for name in columns}) + "\n"
-
-
 def _object(row: Row) -> str:
     try:
         return orjson.dumps(row).decode()
@@ -145,12 +144,3 @@ def _object(row: Row) -> str:
 
 def _is_beyond_64_bits(value: Any) -> bool:
     return type(value) is int and not -(2**63) <= value < 2**64
-
-
-_FACES: dict[str, Face] = {
-    ".tsv": _table(to_tsv, _on_one_line, lambda cells: "\t".join(cells) + "\n"),
-    ".csv": _table(to_csv, to_csv, lambda cells: csv_line(cells) + "\r\n"),
-    ".jsonl": _jsonl,
-}
-
-SUFFIXES = (*_FACES, ".xlsx")
