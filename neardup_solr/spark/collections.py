@@ -194,12 +194,12 @@ def _index_partition(
 
 def _connect(address: str, collection: str) -> Collection:
     """Open the collection, which the driver can reach. No executor has an embedded Solr."""
-    from neardup_solr.verbs.connect import open_place
+    from neardup_solr.api.connect import connect
 
     example = "give one such as http://host:8983/solr"
     require(bool(address.strip()), "`address` cannot be empty", example)
     try:
-        return open_place(address, collection)
+        return connect(address, collection)
     except SolrUnreachable as error:
         step = "check the address, and that this machine and the executors can reach Solr"
         raise SolrUnreachable(error.url, error.reason, step) from None

@@ -19,18 +19,18 @@ NAME = "neardup"  # of a collection that nobody named
 
 
 def open_place(
-    address: str | Connection | None = None,
-    collection: str | None = None,
+    address: str | Connection | None,
+    collection: str | None,
     *,
-    create: bool = False,
-    heap: str | None = None,
-    ca: str | Path | None = None,
-    cert: str | Path | None = None,
-    headers: Mapping[str, str] | None = None,
-    proxy: str | None = None,
-    plain_http: bool = False,
-    patience: float | str = 0,
-    on_started: Callable[[str], None] | None = None,
+    create: bool,
+    heap: str | None,
+    ca: str | Path | None,
+    cert: str | Path | None,
+    headers: Mapping[str, str] | None,
+    proxy: str | None,
+    plain_http: bool,
+    patience: float | str,
+    on_started: Callable[[str], None] | None,
 ) -> Collection:
     """Open the collection of an address, of $NEARDUP_SOLR_URL, or of the embedded Solr."""
     patience = in_seconds(patience, "patience")

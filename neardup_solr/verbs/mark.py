@@ -58,11 +58,11 @@ def mark_clusters(
     collection: Collection,
     clusters: Duplicates | Sequence[Cluster],
     *,
-    fq: OneOrMore = (),
-    yes: bool = False,
-    dry_run: bool = False,
-    patience: float | str = "5m",
-    on_progress: OnProgress | None = None,
+    fq: OneOrMore,
+    yes: bool,
+    dry_run: bool,
+    patience: float | str,
+    on_progress: OnProgress | None,
 ) -> Marks:
     """Mark the documents of each cluster, and clear earlier marks."""
     on_progress = on_progress or ignore

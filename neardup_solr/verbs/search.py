@@ -41,17 +41,17 @@ NOT_BOTH = "`id` is for a document in the collection, `text` for any text"
 def search_collection(
     collection: Collection,
     *,
-    id: Id | None = None,
-    text: str | None = None,
-    by: By | None = None,
-    candidates: int = 100,
-    fq: OneOrMore = (),
-    same: OneOrMore = (),
-    equal: OneOrMore = (),
-    measure: MeasureName = "auto",
-    max_distance: int | None = None,
-    min_similarity: float | None = None,
-    answers: str | Path | None = None,
+    id: Id | None,
+    text: str | None,
+    by: By | None,
+    candidates: int,
+    fq: OneOrMore,
+    same: OneOrMore,
+    equal: OneOrMore,
+    measure: MeasureName,
+    max_distance: int | None,
+    min_similarity: float | None,
+    answers: str | Path | None,
 ) -> list[Match]:
     """Find the near-duplicates of a document or of a text, most similar first."""
     require((id is None) != (text is None), "give either `id` or `text`", NOT_BOTH)

@@ -66,7 +66,15 @@ class FollowMarks:
         request = Request(self.collection, remember=self._remember, **arguments)
         result = find_duplicates(request)
         # The user has confirmed the marks of the remembered run; a line is logged now, too.
-        return mark_clusters(self.collection, result, yes=True, patience=patience)
+        return mark_clusters(
+            self.collection,
+            result,
+            fq=(),
+            yes=True,
+            dry_run=False,
+            patience=patience,
+            on_progress=None,
+        )
 
     def take(self, seconds: float = 0.0) -> None:
         """Count the marks that a marking has changed, if it ends within so many seconds."""

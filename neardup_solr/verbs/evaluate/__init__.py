@@ -40,8 +40,8 @@ def evaluate_result(
     known: KnownPairs,
     found: PairResult | SomePairs | Frame | str | Path,
     *,
-    ordered: bool | None = None,
-    as_given: bool = False,
+    ordered: bool | None,
+    as_given: bool,
 ) -> Evaluation:
     """Compare the pairs of a result with known pairs."""
     columns = columns_of(known)

@@ -97,7 +97,7 @@ def sweep(
     if answers is not None:
         points = _points_of_answers(similarities, answers.of_pairs(similarities), min_similarity)
     else:
-        whole = evaluate_result(expected, result)
+        whole = evaluate_result(expected, result, ordered=None, as_given=False)
         closed = whole.closed
         right = set(similarities) - {(str(id), str(other_id)) for id, other_id in whole.false}
         points = _points_of_known(similarities, right, whole.known, min_similarity)

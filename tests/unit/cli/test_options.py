@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 import re
@@ -39,6 +40,7 @@ GONE = {
     for name, step in steps.items()
 }
 CHOICES = ", ".join(COMMANDS)
+REQUESTS = ("annotate", "explain", "gate", "review", "serve", "tune")
 # What a command cannot do without, and what some of its options need beside them.
 WORDS = {
     "annotate": "", "delete": "1", "doctor": "", "duplicates": "a.txt", "evaluate": "known.tsv",
@@ -532,6 +534,30 @@ def test_no_address_is_empty(words: str, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (ran.returncode, ran.stdout) == (2, "")
     with pytest.raises(nd.ArgumentError):
         nd.connect(" ", "x")
+
+
+@pytest.mark.parametrize(
+    ("verb", "inner"),
+    [
+        ("index", "index:index_source"),
+        ("init", "init:prepare"),
+        ("duplicates", "duplicates.request:Request"),
+        ("report", "report:ReportRequest"),
+        *((name, f"{name}.request:{name.title()}Request") for name in REQUESTS),
+    ],
+)
+def test_a_default_that_stands_twice_is_the_same(verb: str, inner: str) -> None:
+    """Once in the signature, and once for the verbs that call another one."""
+    module, _, name = inner.partition(":")
+    called = getattr(importlib.import_module(f"neardup_solr.verbs.{module}"), name)
+    defaults = {
+        each.name: each.default
+        for each in inspect.signature(called).parameters.values()
+        if each.default is not each.empty
+    }
+    parameters = inspect.signature(getattr(nd, verb)).parameters
+    expected = {name: each.default for name, each in parameters.items() if name in defaults}
+    assert {name: defaults[name] for name in expected} == expected
 
 
 @pytest.mark.parametrize("flag", ["--ca", "--cert"])
