@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -152,7 +153,7 @@ def _keep_unfinished(unfinished: Path | None) -> Iterator[None]:
         if failure and failure.source == str(unfinished) and not is_unwritten:  # a file of others
             step = "move it, or write to a different file"
             raise nd.SourceError(failure.source, failure.reason, step) from None
-        if unfinished is not None and unfinished.exists():
+        if unfinished is not None and os.path.exists(unfinished):  # not of a name that is too long
             show.warn(f"Finished comparisons are in {unfinished}; run this again to continue.")
         if failure and is_unwritten:
             named = failure.source.removesuffix(".unfinished")  # beside the file that was typed

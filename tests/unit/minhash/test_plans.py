@@ -189,3 +189,9 @@ def test_histograms_lose_no_pair(agreements: list[int], bins: int) -> None:
 def test_histogram_of_a_few_pairs() -> None:
     """The last bin holds the equal ones too."""
     assert plans.make_histogram([1, 2, 4, 8, 16], 2).tolist() == [3, 28]
+
+
+@pytest.mark.parametrize(("similarity", "chance"), [(0.5, 0.996), (0.05, 0.005), (0, 0), (1, 1)])
+def test_worked_example_of_the_curve(similarity: float, chance: float) -> None:
+    """42 bands of 3 rows: 0.5 is found with 99.6 %, 0.05 with 0.5 %."""
+    assert plans.curve(similarity, 42, 3) == pytest.approx(chance, abs=5e-4)

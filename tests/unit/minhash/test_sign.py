@@ -4,13 +4,14 @@ import unicodedata
 from dataclasses import replace
 
 import numpy as np
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr import Settings
 from neardup_solr.arguments import Family, Kind
-from neardup_solr.minhash import sign
+from neardup_solr.minhash import sign, spell_shingles
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.settings import KINDS
 from neardup_solr.testing import SIZES
@@ -213,3 +214,30 @@ def test_packed_texts_are_cut_into_parts(texts: list[str], size: int) -> None:
     assert all(part.size <= size or len(part) == 1 for part in parts)
     assert list(packed[1:3]) == list(packed)[1:3]
     assert packed[::2] == list(packed)[::2]
+
+
+@settings(max_examples=sized(usual=75, full=300), deadline=None)
+@given(
+    texts=st.lists(TEXT, max_size=4),
+    kind=st.sampled_from(KINDS),
+    size=st.integers(1, 4),
+)
+def test_shingles_are_spelled_as_json(texts: list[str], kind: Kind, size: int) -> None:
+    """The JSON of each form's shingles is that of the slow oracle, in its order."""
+    chosen = Settings(kind=kind, shingle_size=size)
+    forms = [normalize.normalize(text) for text in texts]
+    found = [orjson.loads(b"[" + json + b"]") for json in spell_shingles(forms, chosen)]
+    assert found == [shingles.shingles(form, chosen) for form in forms]
+
+
+def test_long_texts_and_long_terms_are_spelled() -> None:
+    """Thousands of shingles, repeated ones, and terms that Lucene would refuse."""
+    forms = [" ".join(f"w{n % 700}" for n in range(3000)), "a b", "x" * 40_000 + " y", "", "z"]
+    found = [orjson.loads(b"[" + json + b"]") for json in spell_shingles(forms, Settings())]
+    expected = [shingles.shingles(form, Settings()) for form in forms]
+    assert found == [[normalize.indexable(piece) for piece in pieces] for pieces in expected]
+
+
+def test_nothing_to_spell() -> None:
+    """No forms give no JSON."""
+    assert spell_shingles([], Settings()) == []

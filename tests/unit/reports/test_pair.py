@@ -7,16 +7,11 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import Settings
-from neardup_solr.measures.frequencies import count_words
-from neardup_solr.reports.pair import PairTable, Row
-from neardup_solr.text import diff
-from neardup_solr.text.normalize import normalize
 
 KINDS = {"name": "text", "born": "date", "price": "number", "phone": "exact"}
 
 
-def struck(row: Row) -> list[str]:
+def struck(row: Any) -> list[str]:
     """List the words that a diff marks as different, those of the first value before the others."""
     assert row.values is not None
     first, second = row.values
@@ -25,11 +20,12 @@ def struck(row: Row) -> list[str]:
     return [words for words in (*removed, *added) if words]
 
 
-def table(measure: Any, *texts: str, **options: Any) -> PairTable:
-    """Make the table of a measure, with the frequencies of these texts."""
-    known = count_words(map(normalize, texts))
-    weighs = measure in ("aligned", "records", "fields")
-    return PairTable(measure=measure, frequencies=known if weighs else None, **options)
+def compare(measure: Any, first: str, second: str) -> Any:
+    """Compare two texts in the table of a result by a measure."""
+    documents = [nd.Document(id="1", text=first), nd.Document(id="2", text=second)]
+    found = nd.duplicates(documents, measure=measure, min_similarity=0.0)
+    facts = nd.explain(documents, 1, 2, measure=measure).facts
+    return found.origin.table.compare("", facts.first.words, facts.second.words)
 
 
 @pytest.mark.parametrize(
@@ -54,10 +50,7 @@ def test_words_that_the_alignment_takes_for_the_same(
     first: str, second: str, differ: list[str]
 ) -> None:
     """Order, spelling, initials and joined words are no difference; a slip and a number are."""
-    assert (
-        struck(table("records", first, second).compare("", diff.split(first), diff.split(second)))
-        == differ
-    )
+    assert struck(compare("records", first, second)) == differ
 
 
 MOVED = "the quick brown fox jumps over the lazy dog", "over the lazy dog the quick brown fox jumps"
@@ -77,15 +70,15 @@ def test_words_as_other_measures_see_them(
     measure: str, texts: tuple[str, str], differ: list[str]
 ) -> None:
     """What stands in a shared shingle has moved at most; edits are counted where words moved."""
-    assert (
-        struck(table(measure, settings=Settings()).compare("", *map(diff.split, texts))) == differ
-    )
+    assert struck(compare(measure, *texts)) == differ
 
 
 def test_words_may_move_between_the_columns_of_a_text() -> None:
     """Columns that are compared as one text are shown apart, and its words are not."""
     records = {"first": "Marta", "last": "Linsen"}, {"first": "Linsen", "last": "Marta M."}
-    rows = table("records", texts=("first", "last")).list_rows(records, (), 0.9)
+    sources = [{"id": str(at), **record} for at, record in enumerate(records)]
+    found = nd.duplicates(sources, text=("first", "last"), measure="records")
+    rows = found.origin.table.list_rows(records, (), 0.9)
     assert {row.field: struck(row) for row in rows} == {"first": [], "last": ["M."]}
 
 

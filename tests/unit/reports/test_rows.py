@@ -3,19 +3,33 @@
 import csv
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import orjson
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup_solr import Match, Pair, evaluate
-from neardup_solr.errors import SettingsError, SourceError
-from neardup_solr.reports.row_table import check_output
-from neardup_solr.reports.rows import match_rows, pair_rows
-from neardup_solr.sources import read_pairs
+from neardup_solr import Pair, Report, evaluate
+from neardup_solr.errors import SourceError
+from tests.command import neardup
+
+
+def pair_rows(pairs: Sequence[Pair]) -> Report:
+    """A report of these pairs."""
+    return Report(pairs=tuple(pairs), documents=len(pairs), cut=0)
+
+
+def read_pairs(path: Path) -> list[tuple[str, str]]:
+    """The pairs of a file, by their ids as texts in one order, as `evaluate` takes them."""
+    others = [("some", "other pair")]
+    return sorted(
+        (str(one), str(other)) for one, other in evaluate(others, path, ordered=True).false
+    )
+
 
 PAIRS = [
     Pair(id="3", other_id="536", distance=1, similarity=0.875),
@@ -65,7 +79,7 @@ def test_pairs_survive_every_format(
     path = tmp_path_factory.mktemp("report") / f"pairs{suffix}"
     rows = [Pair(id=a, other_id=b, distance=0, similarity=1.0) for a, b in ids]
     pair_rows(rows).write(path)
-    assert read_pairs(path) == ids
+    assert read_pairs(path) == sorted({*ids})
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl"])
@@ -81,28 +95,24 @@ def test_pairs_without_a_distance_survive_every_format(tmp_path: Path, suffix: s
     assert read_pairs(path) == [("3", "536")]
 
 
-def test_matches_have_columns_of_their_own() -> None:
-    """The rows of a search have no second id but the number of shared terms, and the text."""
-    match = Match(id="1", distance=0, similarity=1.0, shared=42, content="two\nlines")
-    assert list(match_rows([match]).lines("tsv")) == [
-        "id\tdistance\tsimilarity\tshared\ttext\n",
-        "1\t0\t1.0000\t42\ttwo lines\n",
-    ]
-    near = Match(id="1", distance=None, similarity=0.5, shared=42, content="lines")
-    assert list(match_rows([near]).lines("tsv"))[1] == "1\t\t0.5000\t42\tlines\n"
-
-
 def test_an_old_report_stays_whole(tmp_path: Path) -> None:
     """A report that fails midway leaves the old file, and nothing beside it."""
     path = tmp_path / "pairs.tsv"
     path.write_text("old")
 
-    def broken() -> Iterator[Pair]:
-        yield PAIRS[0]
-        raise KeyboardInterrupt
+    class Broken(Sequence[Pair]):
+        """Pairs of which the second is interrupted."""
+
+        def __len__(self) -> int:
+            return 2
+
+        def __getitem__(self, at: Any) -> Any:
+            if at:
+                raise KeyboardInterrupt
+            return PAIRS[0]
 
     with pytest.raises(KeyboardInterrupt):
-        pair_rows(broken()).write(path)
+        replace(pair_rows([]), pairs=cast(Any, Broken())).write(path)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["pairs.tsv"]
 
@@ -117,32 +127,41 @@ def test_a_report_has_usual_permissions(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("pairs.doc", "no report format"), ("pairs", "no report format"),
-     ("nowhere/pairs.tsv", "folder does not exist"), ("folder.tsv", "is a folder"),
-     ("x" * 300 + ".tsv", "cannot be written .File name too long")],
+    [("pairs.doc", ".tsv"), ("pairs", ".tsv"), ("nowhere/pairs.tsv", "folder"),
+     ("folder.tsv", "is a folder"), ("x" * 300 + ".tsv", "name too long")],
 )  # fmt: skip
 def test_unusable_output_is_refused_at_once(tmp_path: Path, name: str, reason: str) -> None:
-    """A report file that cannot be is refused before any work."""
+    """A report file that cannot be is refused before any work: of pairs, nothing is taken."""
     (tmp_path / "folder.tsv").mkdir()
-    with pytest.raises(SourceError, match=reason):
-        check_output(tmp_path / name)
+    with pytest.raises(SourceError) as refused:
+        pair_rows(PAIRS).write(tmp_path / name)
+    assert name in refused.value.source
+    ran = neardup("duplicates", str(tmp_path / "missing.csv"), "-o", str(tmp_path / name))
+    assert ran.returncode == (2 if reason == ".tsv" else 3)
+    assert name in ran.stderr
+    assert reason in ran.stderr
+    assert "missing.csv" not in ran.stderr
 
 
 def test_usable_output_stays_as_it_is(tmp_path: Path) -> None:
     """To look whether a report can be written changes nothing; a suffix may be in capitals."""
-    path = tmp_path / "PAIRS.TSV"
-    check_output(path)
+    path, missing = tmp_path / "PAIRS.TSV", str(tmp_path / "missing.csv")
+    assert "missing.csv" in neardup("duplicates", missing, "-o", str(path)).stderr
     assert os.listdir(tmp_path) == []
     pair_rows(PAIRS).write(path)
-    check_output(path)
+    before = path.read_bytes()
+    assert "missing.csv" in neardup("duplicates", missing, "-o", str(path)).stderr
+    assert path.read_bytes() == before
     assert read_pairs(path) == [(pair.id, pair.other_id) for pair in PAIRS]
     assert os.listdir(tmp_path) == ["PAIRS.TSV"]
 
 
 def test_unknown_format_is_refused() -> None:
     """A format that does not exist names those that do."""
-    with pytest.raises(SettingsError, match="choose table, tsv, csv, jsonl"):
-        list(pair_rows([]).lines("xml"))
+    ran = neardup("duplicates", "missing.csv", "--format", "xml")
+    assert ran.returncode == 2
+    for name in ("xml", "table", "tsv", "csv", "jsonl"):
+        assert name in ran.stderr
 
 
 @pytest.mark.parametrize(
@@ -167,7 +186,7 @@ def test_known_pairs_with_and_without_header(
     """A header is recognised by its names, and says where the ids are; blank lines do not count."""
     path = tmp_path / "known.tsv"
     path.write_text(text, encoding="utf-8", newline="")
-    assert read_pairs(path) == pairs
+    assert read_pairs(path) == sorted(pairs)
 
 
 @pytest.mark.parametrize(

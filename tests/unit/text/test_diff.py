@@ -1,12 +1,26 @@
 """Word diffs: what is compared, what is shown, and that nothing is lost."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.text import diff
-from neardup_solr.text.normalize import normalize
+import neardup_solr as nd
+from tests.entries import entry_of
+
+
+def facts_of(first: str, second: str) -> Any:
+    """What an explanation knows of two texts."""
+    documents = [nd.Document(id="1", text=first), nd.Document(id="2", text=second)]
+    return nd.explain(documents, 1, 2, measure="words").facts
+
+
+def split(text: str) -> Any:
+    """The words of a text, as an explanation shows and compares them."""
+    return facts_of(text, "another text").first.words
+
 
 TEXT = st.text(st.sampled_from("aB é-/&.,\u0301\u00ad\u200b \n\u00a0\x00½ﬁ\u0130ß٣"), max_size=30)
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
@@ -41,23 +55,23 @@ def test_words_as_shown_and_compared(
     text: str, shown: tuple[str, ...], forms: tuple[str, ...]
 ) -> None:
     """Words are shown as written where that lines up, and compared in normal form."""
-    words = diff.split(text)
+    words = split(text)
     assert (words.shown, words.forms) == (shown, forms)
 
 
 @given(TEXT)
 def test_forms_are_the_words_of_the_normal_form(text: str) -> None:
     """Every text lines up: as many shown as forms, and the forms are those that are measured."""
-    words = diff.split(text)
-    assert words.forms == tuple(normalize(text).split())
+    words = split(text)
+    assert words.forms == tuple(entry_of(text).normal.split())
     assert len(words.shown) == len(words.forms)
-    assert [normalize(shown) for shown in words.shown] == list(words.forms)
+    assert [entry_of(shown).normal for shown in words.shown] == list(words.forms)
 
 
 def test_text_is_put_together_again() -> None:
     """Words that no space parted are shown so; a part begins with its first word."""
     text = "Plum & Thistle: don't take and/or leave"
-    words = diff.split(text)
+    words = split(text)
     assert words.text(slice(None)) == text
     assert words.text(slice(2, 5)) == "don't take"
     assert words.text(slice(3, 5)) == "t take"
@@ -66,19 +80,17 @@ def test_text_is_put_together_again() -> None:
 
 def test_case_and_punctuation_are_no_change() -> None:
     """Texts of equal normal form have one equal run."""
-    one, other = diff.split("Wine, by the GLASS!"), diff.split("wine by the glass")
-    assert diff.changes(one.forms, other.forms) == [
-        diff.Change("equal", slice(0, 4), slice(0, 4)),
-    ]
+    (change,) = facts_of("Wine, by the GLASS!", "wine by the glass").changes
+    assert (change.kind, change.first, change.second) == ("equal", slice(0, 4), slice(0, 4))
 
 
 def test_each_kind_of_change() -> None:
     """Replaced, deleted and inserted words are told apart, and slices read the shown words."""
-    one = diff.split("Old house, by the wide blue sea shore")
-    other = diff.split("New house by the sea shore today")
+    facts = facts_of("Old house, by the wide blue sea shore", "New house by the sea shore today")
+    one, other = facts.first.words, facts.second.words
     found = [
         (change.kind, one.shown[change.first], other.shown[change.second])
-        for change in diff.changes(one.forms, other.forms)
+        for change in facts.changes
     ]
     assert found == [
         ("replace", ("Old",), ("New",)),
@@ -92,7 +104,7 @@ def test_each_kind_of_change() -> None:
 @given(WORDS, WORDS)
 def test_changes_cover_both_and_cost_the_distance(first: list[str], second: list[str]) -> None:
     """The runs put together are both sequences, and the changed ones cost what is measured."""
-    found = diff.changes(first, second)
+    found = facts_of(" ".join(first), " ".join(second)).changes
     assert [word for change in found for word in first[change.first]] == first
     assert [word for change in found for word in second[change.second]] == second
     assert all((c.kind == "equal") == (first[c.first] == second[c.second]) for c in found)

@@ -1,12 +1,20 @@
 """TextProfileSignature, stable."""
 
 import hashlib
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.text.profile import hash_profile
+from neardup_solr import Settings
+from tests.entries import entry_of
+
+
+def hash_profile(text: str, **parameters: Any) -> str:
+    """The field profile_hash of a text."""
+    fields = Settings().fields | {"profile_hash"}
+    return str(entry_of(text, Settings(fields=fields, **parameters)).profile_hash)
 
 
 def md5(profile: str) -> str:
@@ -15,19 +23,19 @@ def md5(profile: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("normal", "profile"),
+    ("text", "profile"),
     [
         ("one two three", "one 1\nthree 1\ntwo 1"),
         ("two one two one two", "one 2\ntwo 2"),
         ("big big big cat dog", "big 2"),
         ("abc-def abc def", "abc 2\ndef 2"),
         ("an ox is in it but here", "but 1\nhere 1"),
-        ("größe größe maß", "größe 2"),
+        ("größe größe maß", "grösse 2"),
     ],
 )
-def test_profiles_by_hand(normal: str, profile: str) -> None:
+def test_profiles_by_hand(text: str, profile: str) -> None:
     """Counts are rounded down; short and rare tokens fall out; ties are by code point."""
-    assert hash_profile(normal) == md5(profile)
+    assert hash_profile(text) == md5(profile)
 
 
 def test_nothing_to_profile() -> None:
@@ -37,8 +45,8 @@ def test_nothing_to_profile() -> None:
 
 def test_parameters() -> None:
     """A longer least length drops tokens; a higher rate rounds more."""
-    assert hash_profile("abc abcd", min_token_len=3) == md5("abcd 1")
-    assert hash_profile("aaa " * 10 + "bbb " * 4, quant_rate=0.5) == md5("aaa 10")
+    assert hash_profile("abc abcd", profile_min_token_len=3) == md5("abcd 1")
+    assert hash_profile("aaa " * 10 + "bbb " * 4, profile_quant_rate=0.5) == md5("aaa 10")
 
 
 @given(st.lists(st.sampled_from(["the", "cat", "sat", "mat"]), min_size=1).flatmap(st.permutations))
