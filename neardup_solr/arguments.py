@@ -121,7 +121,9 @@ class Source:
         check_fields(self, ("id", "text", *DIALECT))
         list_text_columns(self)  # which may be written wrong
         kind = type(self.source).__name__
-        require(kind not in ("Collection", "Source"), f"`source` is a {kind}", "pass it directly")
+        reason = f"`source` is a {kind}"
+        step = "pass it directly"
+        require(kind not in ("Collection", "Source"), reason, step, code="argument-type")
 
 
 DIALECT = tuple(each.name for each in fields(Source))[3:]
@@ -178,12 +180,17 @@ def _check(
         bound = signature.bind(*args, **kwargs).arguments
     except TypeError as error:
         reason = re.sub(r"'(\w+)'", r"`\1`", str(error))
-        raise ArgumentError(f"{called}: {reason}", about) from None
+        raise ArgumentError(
+            f"{called}: {reason}",
+            about,
+            code="argument-missing" if "missing" in reason else "argument-unknown",
+        ) from None
     bound |= bound.pop(further, {})
     if isinstance(source := bound.get("source"), Source):
         for name in ("id", "text"):
             is_once = name not in bound or getattr(source, name) is None
-            require(is_once, f"`{name}` is also in nd.Source", "remove one of the two")
+            reason = f"`{name}` is also in nd.Source"
+            require(is_once, reason, "remove one of the two", code="arguments-conflict")
     for name, value in bound.items():
         hint = hints.get(name, hints.get(further, Any))
         if not fits(value, hint):
@@ -198,7 +205,7 @@ def _check_names(called: str, hints: Mapping[str, Any], names: Iterable[str]) ->
         if name not in hints:
             step = suggest(name, "options", _list_names(called[:-2], hints), "nd")
             reason = f"{called} has no argument `{name}`"
-            raise ArgumentError(reason, step or f"see help({called[:-2]})")
+            raise ArgumentError(reason, step or f"see help({called[:-2]})", code="argument-unknown")
 
 
 def _list_names(verb: str, hints: Mapping[str, Any]) -> dict[str, str]:

@@ -114,7 +114,7 @@ class Job:
                 self._lock.acquire(blocking=False)
             except Timeout:
                 reason = f"another run of this job is in progress (in {self.folder})"
-                raise JobError(reason, _BUSY) from None
+                raise JobError(reason, _BUSY, code="job-busy") from None
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -157,11 +157,12 @@ class Job:
         if saved and saved.has_ended and changed and saved.letters_time not in (0, changed):
             reason = f"{self.letters} was edited after its job had ended"
             step = f"run neardup dead-letters retry --job {self.folder}, or remove that file"
-            raise JobError(reason, step)
+            raise JobError(reason, step, code="job-has-letters")
         if not changed:
             return
         if not is_letters(self.letters):
-            raise JobError(f"{self.letters} is not a dead-letter file", _ELSEWHERE)
+            reason = f"{self.letters} is not a dead-letter file"
+            raise JobError(reason, _ELSEWHERE, code="job-has-letters")
 
     def keep(
         self,
@@ -226,14 +227,14 @@ def read_checkpoint(folder: Path) -> SavedJob | None:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = f"the checkpoint {path} cannot be read ({error})"
-        raise JobError(reason, _ELSEWHERE) from None
+        raise JobError(reason, _ELSEWHERE, code="job-unreadable") from None
 
 
 def read_job(folder: Path) -> SavedJob:
     """Read the checkpoint of a job. Raises JobError if the folder has none."""
     if (saved := read_checkpoint(folder)) is None:
         step = "give the folder of an `index` job; a finished job without dead letters is deleted"
-        raise JobError(f"there is no job in {folder}", step)
+        raise JobError(f"there is no job in {folder}", step, code="job-missing")
     return saved
 
 

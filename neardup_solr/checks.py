@@ -43,7 +43,7 @@ def check_queries(name: str, queries: str | Sequence[str]) -> None:
     """Refuse a query with nothing in it, which Solr takes for all documents, by ArgumentError."""
     for query in listed(queries):
         step = "omit it, or write *:* for all documents"
-        require(bool(query.strip()), f"`{name}` cannot be {query!r}", step)
+        require(bool(query.strip()), f"`{name}` cannot be {query!r}", step, code="argument-invalid")
 
 
 def check_fields(record: Any, names: Iterable[str]) -> None:
@@ -61,17 +61,24 @@ def listed(values: T | Sequence[T]) -> tuple[T, ...]:
 
 
 def require(
-    condition: bool, reason: str, next_step: str, kind: type[ArgumentError] = ArgumentError
+    condition: bool,
+    reason: str,
+    next_step: str,
+    kind: type[ArgumentError] = ArgumentError,
+    *,
+    code: str,
 ) -> None:
     """Raise ArgumentError, or another `kind` of it, unless a condition holds."""
     if not condition:
-        raise kind(reason, next_step)
+        raise kind(reason, next_step, code=code)
 
 
 def require_positive(**numbers: int | None) -> None:
     """Refuse numbers below 1, by ArgumentError."""
     for name, number in numbers.items():
-        require(number is None or number >= 1, f"`{name}` cannot be {number}", "give 1 or more")
+        reason = f"`{name}` cannot be {number}"
+        step = "give 1 or more"
+        require(number is None or number >= 1, reason, step, code="argument-out-of-range")
 
 
 def require_choice(name: str, value: object, choices: Collection[str]) -> None:
@@ -85,7 +92,8 @@ def refuse_choice(name: str, value: object, choices: Collection[str]) -> Argumen
     meant = suggest(str(value), "choices", {each: repr(each) for each in choices})
     step = f"{meant} Choose one of" if meant else "choose one of"
     described = repr(value) if isinstance(value, str) else describe(value)
-    return ArgumentError(f"`{name}` cannot be {described}", f"{step} {', '.join(choices)}")
+    reason = f"`{name}` cannot be {described}"
+    return ArgumentError(reason, f"{step} {', '.join(choices)}", code="argument-invalid")
 
 
 @cache
@@ -191,7 +199,8 @@ def refuse_value(name: str, value: object, hint: Any) -> ArgumentError:
     if inner is not None and _is_several(value):
         wrong = next((item for item in value if not fits(item, inner)), value)
     if isinstance(value, str) and "Path" in _names(hint):
-        return ArgumentError(f"`{name}` cannot be {without_password(value)!r}", "give a path")
+        reason = f"`{name}` cannot be {without_password(value)!r}"
+        return ArgumentError(reason, "give a path", code="argument-invalid")
     choices = [
         get_args(kind) for kind in (*kinds, *list_kinds(inner)) if get_origin(kind) is Literal
     ]
@@ -206,7 +215,7 @@ def refuse_value(name: str, value: object, hint: Any) -> ArgumentError:
         step = "give the name of the column"
     else:
         step = f"give one such as {name}={next(filter(None, map(_example, kinds)), '...')}"
-    return ArgumentError(f"`{name}` must be {wanted}, not {described}", step)
+    return ArgumentError(f"`{name}` must be {wanted}, not {described}", step, code="argument-type")
 
 
 def _describe_kind(kind: Any) -> str:

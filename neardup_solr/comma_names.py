@@ -24,8 +24,10 @@ def split_names(typed: Iterable[str]) -> tuple[str, ...]:
             cells = [cell.strip() for row in csv.reader([each], strict=True) for cell in row]
         except csv.Error:
             why = "names with commas or quotes must be written as in CSV"
-            raise ArgumentError(why, "for example '\"Surname, name\",city'") from None
-        require(any(cells), f"{each!r} is no name", "omit it, or give a name")
+            step = "for example '\"Surname, name\",city'"
+            raise ArgumentError(why, step, code="argument-invalid") from None
+        reason = f"{each!r} is no name"
+        require(any(cells), reason, "omit it, or give a name", code="argument-invalid")
         names += filter(None, cells)
     return tuple(names)
 

@@ -41,7 +41,8 @@ def solr_config() -> Path:
     step = "reinstall neardup-solr: pip install --force-reinstall neardup-solr"
     if not package.exists():
         step = "the embedded Solr needs files: pip install neardup-solr, or name a Solr"
-    raise ServerError(f"there is no folder solr_config in or next to {package}", step)
+    reason = f"there is no folder solr_config in or next to {package}"
+    raise ServerError(reason, step, code="package-missing")
 
 
 def home() -> Path:
@@ -98,7 +99,9 @@ def check_regular(path: Path) -> None:
         os.close(regular(str(path), os.O_RDONLY))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise SourceError(str(path), f"cannot be read ({reason})", "name a file") from None
+        raise SourceError(
+            str(path), f"cannot be read ({reason})", "name a file", code="file-unreadable"
+        ) from None
 
 
 def page(name: str) -> str:
@@ -122,11 +125,14 @@ def check_place(path: Path) -> None:
     """
     with refuse_failure(path):
         if path.is_dir():
-            raise SourceError(str(path), "is a folder, not a file", "name a file in it")
+            reason = "is a folder, not a file"
+            raise SourceError(str(path), reason, "name a file in it", code="file-kind")
         if path.exists() and not path.is_file():  # it would be replaced
-            raise SourceError(str(path), "is a device or a pipe, not a file", "name a file")
+            reason = "is a device or a pipe, not a file"
+            raise SourceError(str(path), reason, "name a file", code="file-kind")
         if not path.parent.is_dir():
-            raise SourceError(str(path), "its folder does not exist", "create it, or use another")
+            step = "create it, or use another"
+            raise SourceError(str(path), "its folder does not exist", step, code="file-unwritable")
         trial = _beside(path)
         trial.touch(exist_ok=False)
         trial.unlink()
@@ -154,10 +160,11 @@ def check_apart(files: Mapping[str, Path | None], **sources: object) -> None:
             continue
         purpose = purposes.setdefault(_find_place(path), name)
         if purpose != name:
-            raise PathError(str(path), f"is both {purpose} and {name}", "name two files")
+            reason = f"is both {purpose} and {name}"
+            raise PathError(str(path), reason, "name two files", code="paths-conflict")
         if any(is_inside(path, Path(folder)) for _, folder in read):
             reason = "is inside the folder that is being read"
-            raise PathError(str(path), reason, "choose a place outside it")
+            raise PathError(str(path), reason, "choose a place outside it", code="paths-conflict")
 
 
 def _find_place(path: Named) -> str:
@@ -166,7 +173,7 @@ def _find_place(path: Named) -> str:
         return os.path.realpath(path)
     except ValueError as error:  # of a NUL character
         reason = f"is not a valid file name ({error})"
-        raise PathError(str(path), reason, "change the name") from None
+        raise PathError(str(path), reason, "change the name", code="argument-invalid") from None
 
 
 def is_inside(path: Path, folder: Path) -> bool:
@@ -237,7 +244,7 @@ def read_arrays(path: Path, kind: bytes) -> tuple[dict[str, Any], dict[str, NDAr
                 return f"{path.name} is {'damaged' if first else 'empty'}"
             if first != kind:
                 reason = "was not written by a run of duplicates"
-                raise SourceError(str(path), reason, "name a different file")
+                raise SourceError(str(path), reason, "name a different file", code="file-kind")
             with np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             return orjson.loads(arrays.pop("about").tobytes()), arrays
@@ -246,7 +253,8 @@ def read_arrays(path: Path, kind: bytes) -> tuple[dict[str, Any], dict[str, NDAr
     except (ValueError, KeyError, EOFError, BadZipFile, NotImplementedError):
         return f"{path.name} is damaged"
     except OSError as error:
-        raise SourceError(str(path), f"cannot be read ({error.strerror})", "name another") from None
+        reason = f"cannot be read ({error.strerror})"
+        raise SourceError(str(path), reason, "name another", code="file-unreadable") from None
 
 
 @contextmanager
@@ -305,7 +313,7 @@ def refuse_failure(
     except OSError as error:
         step = full if full and error.errno in _NO_ROOM else next_step
         reason = f"cannot be written ({error.strerror or error})"
-        raise SourceError(str(path), reason, step) from None
+        raise SourceError(str(path), reason, step, code="file-unwritable") from None
 
 
 def _beside(path: Path) -> Path:

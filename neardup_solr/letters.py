@@ -55,7 +55,7 @@ def parse_letters(path: Path, length: int | None) -> Iterator[Letter]:
     except (OSError, ValueError, RecursionError) as error:
         cause = getattr(error, "msg", error)
         reason = f"line {number} of the dead letters in {path} cannot be read ({cause})"
-        raise JobError(reason, "repair that line, or remove it") from None
+        raise JobError(reason, "repair that line, or remove it", code="line-invalid") from None
     if left and length is not None:
         raise change_error(path)
 
@@ -115,4 +115,4 @@ def _parse_letter(line: bytes) -> Letter:
 def change_error(path: Path) -> JobError:
     """Make the error of dead letters that others than their job have changed."""
     reason = f"the dead letters in {path} were changed before their job ended"
-    return JobError(reason, ANEW)
+    return JobError(reason, ANEW, code="job-unreadable")

@@ -252,14 +252,15 @@ class Strings(Column[str]):
 
 def _no_room(error: OSError) -> SourceError:
     reason = f"cannot hold what does not fit in memory ({error.strerror})"
-    return SourceError(tempfile.tempdir or "$TMPDIR", reason, "set $TMPDIR to a larger disk")
+    step = "set $TMPDIR to a larger disk"
+    return SourceError(tempfile.tempdir or "$TMPDIR", reason, step, code="disk-full")
 
 
 def parse_memory(memory: int | str, name: str) -> int:
     """Parse a number of bytes, such as "4G". Raises ArgumentError below 1 MB."""
     size = in_bytes(memory, name)
     reason = f"`{name}` cannot be {size:,}, which is less than 1 MB"
-    require(size >= 1 << 20, reason, 'set it to more, such as "64M"')
+    require(size >= 1 << 20, reason, 'set it to more, such as "64M"', code="argument-out-of-range")
     return size
 
 

@@ -329,6 +329,11 @@ def id_problem(id: str) -> str | None:
     return f"the id has {size:,} bytes, more than {MAX_ID_BYTES}" if size > MAX_ID_BYTES else None
 
 
+def code_of_id(problem: str) -> str:
+    """Return the code of a problem with an id."""
+    return "id-missing" if problem == EMPTY_ID else "id-invalid"
+
+
 def filter_usable(
     documents: Iterable[Document], on_error: Callable[[RecordError], None]
 ) -> Iterator[Document]:
@@ -353,7 +358,9 @@ def make_refusal(document: Document) -> RecordError | None:
         return None
     columns = {**document.kept, "id": document.id, "text": document.text}
     shown = document.id[:40]
-    return RecordError(document.position, reason, shown, record=columns, stage="check")
+    code = "value-invalid" if id_problem(document.id) is None else code_of_id(reason)
+    where = document.position
+    return RecordError(where, reason, shown, record=columns, stage="check", code=code)
 
 
 def find_problem(document: Document) -> str | None:

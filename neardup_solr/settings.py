@@ -60,7 +60,8 @@ _OTHER_VERSION = "use the version of neardup-solr that wrote the collection, or 
 
 def _require_known(names: Iterable[str], fields: Iterable[str]) -> None:
     unknown = sorted(set(names).difference(fields))
-    require(not unknown, f"there is no field {', '.join(unknown)}", _CHOICE)
+    reason = f"there is no field {', '.join(unknown)}"
+    require(not unknown, reason, _CHOICE, code="argument-invalid")
 
 
 @checked_class
@@ -100,21 +101,34 @@ class Settings:
             value, most = getattr(self, name), _MOST.get(name)
             step = f"give {least} or more" if most is None else f"give {least} to {most:,}"
             is_in_range = least <= value and (most is None or value <= most)
-            require(is_in_range, f"`{name}` cannot be {value}", step)
+            require(is_in_range, f"`{name}` cannot be {value}", step, code="argument-out-of-range")
         needed = int(self.bands) * int(self.rows)
         reason = f"{self.bands} bands of {self.rows} rows need {needed} hashes, but there are"
         fewer = f"set `bands` to {self.hashes // self.rows} or " if self.hashes >= self.rows else ""
         step = f"{fewer}use {needed} hashes"
-        require(needed <= self.hashes, f"{reason} {self.hashes}", step)
+        require(
+            needed <= self.hashes, f"{reason} {self.hashes}", step, code="argument-out-of-range"
+        )
         step = f"use {self.signatures} hashes or more, or fewer `signatures`"
-        require(self.signatures <= self.hashes, f"`signatures` cannot be {self.signatures}", step)
+        reason = f"`signatures` cannot be {self.signatures}"
+        require(self.signatures <= self.hashes, reason, step, code="argument-out-of-range")
         reason = f"shingles of {self.kind} have no language"
         step = "leave `language` out, or set `kind` to stems"
-        require(self.kind == "stems" or self.language == "english", reason, step)
+        require(
+            self.kind == "stems" or self.language == "english",
+            reason,
+            step,
+            code="arguments-conflict",
+        )
         reason = f"this version does not support normalization {self.normalization}"
-        require(self.normalization in (1, NORMALIZATION), reason, _OTHER_VERSION)
+        require(
+            self.normalization in (1, NORMALIZATION),
+            reason,
+            _OTHER_VERSION,
+            code="argument-invalid",
+        )
         is_set = isinstance(self.fields, Set) and all(isinstance(name, str) for name in self.fields)
-        require(is_set, "`fields` must be a set of names", _CHOICE)
+        require(is_set, "`fields` must be a set of names", _CHOICE, code="argument-type")
         _require_known(self.fields, OPTIONAL_FIELDS)
 
     def require(self, *fields: str) -> None:
@@ -144,7 +158,8 @@ class Settings:
         """
         match = _FINGERPRINT.fullmatch(fingerprint)
         if match is None:
-            raise SettingsError(f"{fingerprint!r} is not a settings fingerprint", _OTHER_VERSION)
+            reason = f"{fingerprint!r} is not a settings fingerprint"
+            raise SettingsError(reason, _OTHER_VERSION, code="settings-unreadable")
         groups = {name: value for name, value in match.groupdict().items() if value is not None}
         left_out = groups.pop("without", "").split(",")
         added = {"profile_hash"} if "profile_quant_rate" in groups else set()
@@ -152,7 +167,8 @@ class Settings:
         try:
             return cls(fields=frozenset(DEFAULT_FIELDS).difference(left_out) | added, **values)
         except ArgumentError as error:  # stored settings are data, and nobody's arguments
-            raise SettingsError(f"{fingerprint!r}: {error.reason}", _OTHER_VERSION) from None
+            reason = f"{fingerprint!r}: {error.reason}"
+            raise SettingsError(reason, _OTHER_VERSION, code="settings-unreadable") from None
 
 
 DEFAULT_SETTINGS = Settings()
@@ -231,13 +247,14 @@ def require_indexed(
     """Refuse a collection of these `fields` that lacks any of those needed, by SettingsError."""
     lacking = sorted(set(needed) - fields)
     if lacking:
-        raise SettingsError(f"the collection was indexed without {', '.join(lacking)}", next_step)
+        reason = f"the collection was indexed without {', '.join(lacking)}"
+        raise SettingsError(reason, next_step, code="fields-missing")
 
 
 def refuse_settings(settings: object, next_step: str) -> None:
     """Refuse settings for a collection, which has its own, by ArgumentError."""
     reason = "a collection has its own settings, so `settings` cannot be set"
-    require(not settings, reason, next_step)
+    require(not settings, reason, next_step, code="arguments-conflict")
 
 
 def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozenset[str]:
@@ -249,11 +266,12 @@ def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozens
     Raises ArgumentError if a name is not that of a field, or only some have a minus.
     """
     names = {name.strip() for name in choice.split(",")} - {""}
-    require(bool(names), "`fields` does not name any field", _CHOICE)
+    require(bool(names), "`fields` does not name any field", _CHOICE, code="argument-invalid")
     _require_known((name.lstrip("+-") for name in names), (*ALL_FIELDS, "all"))
     chosen = {name for name in names if name[0] not in "+-"} or set(usual)
     is_mixed = names & (chosen - {"all"}) and any(name[0] == "-" for name in names)
-    require(not is_mixed, "only some of the `fields` have a minus sign", "use it for all or none")
+    reason = "only some of the `fields` have a minus sign"
+    require(not is_mixed, reason, "use it for all or none", code="argument-invalid")
     if "all" in chosen:
         chosen.update(OPTIONAL_FIELDS)
     chosen.update(name[1:] for name in names if name[0] == "+")

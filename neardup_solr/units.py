@@ -25,7 +25,8 @@ def in_bytes(size: int | str, name: str | None = None) -> int:
         return int(_parse(size.strip().lower().removesuffix("b"), UNITS))
     except (ValueError, OverflowError):
         of = size if name is None else f"`{name}` {size}"
-        raise ArgumentError(f"{of} is not a valid size", "give one such as 512M or 4G") from None
+        step = "give one such as 512M or 4G"
+        raise ArgumentError(f"{of} is not a valid size", step, code="argument-invalid") from None
 
 
 def in_seconds(time: float | str, name: str) -> float:
@@ -34,14 +35,16 @@ def in_seconds(time: float | str, name: str) -> float:
     Raises ArgumentError, about the argument of that name, if it is not a time.
     """
     if not isinstance(time, str):
-        require(time >= 0, f"`{name}` cannot be {time:g}", "give 0 or more")
+        step = "give 0 or more"
+        require(time >= 0, f"`{name}` cannot be {time:g}", step, code="argument-out-of-range")
         return time
     try:
         seconds = _parse(time, SECONDS)
     except ValueError:
         seconds = -1.0
     is_time = 0 <= seconds < math.inf
-    require(is_time, f"`{name}` {time} is not a valid time", "give one such as 90s or 5m")
+    reason = f"`{name}` {time} is not a valid time"
+    require(is_time, reason, "give one such as 90s or 5m", code="argument-invalid")
     return seconds
 
 
@@ -64,5 +67,5 @@ def most_failed(limit: str, records: int) -> float:
     share = number / 100 if "%" in limit else number
     if not number >= 0 or (is_share and share > 1):
         step = "give a number such as 20, or a share such as 0.1%"
-        raise ArgumentError(f"`max_failed` cannot be {limit!r}", step)
+        raise ArgumentError(f"`max_failed` cannot be {limit!r}", step, code="argument-invalid")
     return share * records if is_share else number

@@ -25,4 +25,4 @@ def read_number(name: str, usual: N, next_step: str, parse: Callable[[str], N]) 
         number = parse(text)
         if 0 <= number < math.inf:
             return number
-    raise ArgumentError(f"${name} cannot be {text!r}", next_step)
+    raise ArgumentError(f"${name} cannot be {text!r}", next_step, code="argument-invalid")

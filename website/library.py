@@ -54,6 +54,10 @@ INTRODUCTIONS = {
     "types": "Types in `nd.types`, for annotations. The last table lists types that only appear as"
     " attributes or parameters.",
 }
+CODES = (
+    "The `code` of an error says what is wrong in a word that stays the same when a message is"
+    " reworded. Several classes may have the same code."
+)
 GROUPS = {
     "functions": "Functions",
     "collection": "Collections",
@@ -88,7 +92,14 @@ def page(group: str) -> str:
     names = names_of(group)
     told = [told_of(name, PUBLIC[name]) for name in names]
     introduction = [INTRODUCTIONS[group]] if group in INTRODUCTIONS else []
+    introduction += [codes()] if group == "errors" else []
     return "\n\n".join([f"# {GROUPS[group]}", *introduction, *told]) + "\n"
+
+
+def codes() -> str:
+    """The table of the codes of errors."""
+    rows = [f"| `{code}` | {sentence} |" for code, sentence in nd.errors.CODES.items()]
+    return "\n".join(["## Codes", "", CODES, "", "| code | |", "|---|---|", *rows])
 
 
 def types_page() -> str:

@@ -84,7 +84,7 @@ class AnswerFile:
                 file = FileIO(self.path, "ab+", opener=_existing)
             except FileNotFoundError:
                 reason, step = "is missing", "put it back, or create it to begin anew"
-                raise SourceError(str(self.path), reason, step) from None
+                raise SourceError(str(self.path), reason, step, code="file-missing") from None
         self._file.close()  # not before: without a file, nothing could be done until the end
         self._file = file
         self._claims = {name: at for name, at in self._claims.items() if self._lock(at)}

@@ -45,9 +45,11 @@ def read_answers(path: str | Path, opener: Opener | None = None) -> list[Answer]
         step = "create it with: neardup answer ID OTHER_ID same|different --answers FILE"
         if not isinstance(error, FileNotFoundError):
             step = "check the file"
-        raise SourceError(str(path), f"cannot be read ({error.strerror or error})", step) from None
+        reason = f"cannot be read ({error.strerror or error})"
+        raise SourceError(str(path), reason, step, code="file-unreadable") from None
     if is_device and content:
-        raise SourceError(str(path), "is a device, not a file of answers", "name a file")
+        reason = "is a device, not a file of answers"
+        raise SourceError(str(path), reason, "name a file", code="file-kind")
     return parse_answers(path, content)
 
 
@@ -68,12 +70,15 @@ def parse_answers(
             row = orjson.loads(line)
         except orjson.JSONDecodeError:
             if not line.startswith(b'{"') and line != b"{":
-                raise SourceError(str(path), *_name_fault(number, line)) from None
+                raise SourceError(
+                    str(path), *_name_fault(number, line), code="line-invalid"
+                ) from None
             cut.append(number)
             continue
         if has_key_twice(row, line):
             step = "correct it, or remove it"
-            raise SourceError(str(path), f"line {number} has a key twice", step)
+            reason = f"line {number} has a key twice"
+            raise SourceError(str(path), reason, step, code="line-invalid")
         answers.append(_parse(str(path), number, row, before))
         before = answers[-1].when
     if cut:
@@ -103,7 +108,7 @@ def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
     """Make an answer of the object in a line. `before` is the time of the last one."""
 
     def refuse(reason: str, step: str = "correct it, or remove it") -> SourceError:
-        return SourceError(path, f"line {number} {reason}", step)
+        return SourceError(path, f"line {number} {reason}", step, code="line-invalid")
 
     if not isinstance(row, dict):
         raise refuse("is not an answer")
@@ -145,18 +150,20 @@ def parse_table(columns: Mapping[str, Sequence[Any]], *, ordered: bool) -> Itera
         judgement, pair = parse_judgement(word), f"{id} – {other_id}"
         if judgement is None:
             reason = f"the answer {str(word)[:40]!r} to {pair} is unknown"
-            raise DataError(reason, "use same, different or unsure")
+            raise DataError(reason, "use same, different or unsure", code="answers-invalid")
         hash, other_hash = (hash_text(str(each) if each else None) for each in (text, other_text))
         answer = Answer(id=_spell(id), other_id=_spell(other_id), answer=judgement,
                         hash=hash, other_hash=other_hash, ordered=ordered)  # fmt: skip
         has_ids = not any(map(id_problem, (answer.id, answer.other_id)))
-        require(has_ids, f"the answer {judgement!r} has no pair of ids", "give both ids", DataError)
+        reason = f"the answer {judgement!r} has no pair of ids"
+        require(has_ids, reason, "give both ids", DataError, code="id-invalid")
         is_pair = ordered or answer.id != answer.other_id
         reason = f"both ids in a row are {answer.id!r}"
-        require(is_pair, reason, "set `ordered` for two sources", DataError)
+        require(is_pair, reason, "set `ordered` for two sources", DataError, code="id-invalid")
         before = earlier.setdefault(answer.pair, answer).answer
         reason = f"{pair} is answered both {before} and {judgement}"
-        require(before == judgement, reason, "keep one of the two answers", DataError)
+        step = "keep one of the two answers"
+        require(before == judgement, reason, step, DataError, code="answers-invalid")
         yield answer
 
 

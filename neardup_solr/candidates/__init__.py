@@ -184,7 +184,8 @@ def too_many(joining: Joining, key: str = "band") -> SettingsError:
     more_rows = ", or index with more `rows` (neardup tune)" if key == "band" else ""
     lower = f"lower `cap` from {joining.cap:,} to {joining.cap // 2:,}"
     step = f"{lower}, or increase $NEARDUP_MEMORY{more_rows}"
-    return SettingsError(f"more than {joining.most:,} pairs share a {key}", step)
+    reason = f"more than {joining.most:,} pairs share a {key}"
+    return SettingsError(reason, step, code="too-many-pairs")
 
 
 def all_candidates(count: int, joining: Joining = DEFAULT) -> Candidates:
@@ -200,10 +201,9 @@ def all_candidates(count: int, joining: Joining = DEFAULT) -> Candidates:
         sides = np.unique(join_halves(groups, joining.sides), return_inverse=True)[1]
         pairs -= _count_pairs(np.bincount(sides))
     if pairs > MOST_OF_ALL:
-        raise SettingsError(
-            f"{count:,} records make {pairs:,} pairs, more than the {MOST_OF_ALL:,} allowed",
-            "set `by` to words, to compare records that share a rare word, or to bands",
-        )
+        reason = f"{count:,} records make {pairs:,} pairs, more than the {MOST_OF_ALL:,} allowed"
+        step = "set `by` to words, to compare records that share a rare word, or to bands"
+        raise SettingsError(reason, step, code="too-many-pairs")
     blocks = (block.view(np.uint32) for block in pair_rows(posted, joining.sides, cap=count))
     return Candidates(pairs=np.concatenate([NO_PAIRS.ravel(), *blocks]).reshape(-1, 2))
 

@@ -126,14 +126,16 @@ def _open_other_side(typed: Typed) -> Typed:
     if Path(against).exists() or "/" in against or "." in against:
         return typed.replace(against=typed.make_source(against))
     if has_no_solr(address):
-        raise nd.SourceError(against, "there is no such file or folder", "check the path")
+        reason = "there is no such file or folder"
+        raise nd.SourceError(against, reason, "check the path", code="file-missing")
 
     def require_fields(collection: Collection) -> None:
         try:
             collection.require_fields(())
         except CoreMissing:
             reason = "there is no such file or folder, and no collection with that name"
-            raise nd.SourceError(against, reason, "check the path, or the name") from None
+            step = "check the path, or the name"
+            raise nd.SourceError(against, reason, step, code="file-missing") from None
 
     other = connect(address, against, patience=patience, check=require_fields)
     return typed.replace(against=other)

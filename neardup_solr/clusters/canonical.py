@@ -95,7 +95,8 @@ def parse_rule(text: str) -> Rule:
         return Rule(field=field.strip(), trusted=trusted)
     if not is_trusted and text.startswith("oldest:") and text != "oldest:":
         return Rule(field=text.removeprefix("oldest:"))
-    raise ArgumentError(f"`canonical` cannot be {text!r}, which is not a rule", _WORDING)
+    reason = f"`canonical` cannot be {text!r}, which is not a rule"
+    raise ArgumentError(reason, _WORDING, code="argument-invalid")
 
 
 def choose_canonicals(

@@ -92,7 +92,8 @@ def start(*, heap: str | None = None, port: int | None = None, tell: Tell = to_s
     """
     size = process.heap_size(heap)
     if port is not None and not 0 < port < 65536:
-        raise ArgumentError(f"`port` cannot be {port}", "choose a port between 1024 and 65535")
+        step = "choose a port between 1024 and 65535"
+        raise ArgumentError(f"`port` cannot be {port}", step, code="argument-out-of-range")
     place = find_layout()
     if server := running(place):
         return server
@@ -182,7 +183,8 @@ def _choose_port(place: Layout, port: int | None, tell: Tell) -> int:
     if port is not None:
         if not process.is_free(port):
             reason = f"port {port} is in use by another program"
-            raise ServerError(reason, "choose a different `port`, or leave it out")
+            step = "choose a different `port`, or leave it out"
+            raise ServerError(reason, step, code="port-taken")
         return port
     last = recall(place).port
     if last and process.is_soon_free(last):

@@ -111,7 +111,7 @@ def install(
             if built := [jar for jar in absent if jar.group == BUILT]:
                 reason = f"{built[0].name}, which this version needs, is in no repository"
                 step = "in a checkout, build it by scripts/solr-10 (for tests), or use"
-                raise ServerError(reason, f"{step} {SOLR_VERSION}")
+                raise ServerError(reason, f"{step} {SOLR_VERSION}", code="download-failed")
             if absent:
                 _fetch(folder, absent, tell, remote)
             (folder / MARK).write_text(_digest(jars))
@@ -132,7 +132,9 @@ def _fetch(
     if free < needed:
         reason = f"Solr needs {needed / 1e6:.0f} MB of disk space, but {free / 1e6:.0f} MB are free"
         step = f"free {(needed - free) / 1e6 + 1:.0f} MB on the disk of {folder}, or set"
-        raise ServerError(reason, f"{step} NEARDUP_HOME to a folder on a different disk")
+        raise ServerError(
+            reason, f"{step} NEARDUP_HOME to a folder on a different disk", code="disk-full"
+        )
     what = f"{counted(len(jars), 'jar')}, {size / 1e6:.1f} MB, to {folder}"
     tell(f"Downloading {folder.parent.name.replace('solr-', 'Solr ')} (first use only): {what}")
     # jgo warns of checksums itself; the user only needs the result of the check against the lock.
@@ -159,7 +161,7 @@ def _fetch_one(jar: Jar, context: MavenContext, folder: Path) -> None:
     if not jar.is_intact(fetched):
         reason = f"the jar {jar.name} is damaged: its SHA-256 does not match the lock file"
         step = "try again: neardup solr start (if that also fails, a proxy may alter downloads)"
-        raise ServerError(reason, step)
+        raise ServerError(reason, step, code="download-failed")
     fetched.replace(folder / jar.name)
 
 
@@ -177,7 +179,8 @@ def _download(jar: Jar, context: MavenContext) -> Path:
             if pause is None:
                 cause, next_step = _explain(error)
                 reason = f"the jar {jar.name} cannot be downloaded ({cause})"
-                raise ServerError(reason, f"{next_step}, then run: neardup solr start") from error
+                step = f"{next_step}, then run: neardup solr start"
+                raise ServerError(reason, step, code="download-failed") from error
             time.sleep(pause)
     raise AssertionError("the last attempt returns or raises")
 
@@ -201,4 +204,4 @@ def server_extra() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         reason = f"the embedded Solr needs the Python package {error.name}"
-        raise ServerError(reason, f"install it with: {INSTALL}") from error
+        raise ServerError(reason, f"install it with: {INSTALL}", code="package-missing") from error

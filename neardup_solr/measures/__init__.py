@@ -69,12 +69,14 @@ class Limits:
 
     def __post_init__(self) -> None:
         fits = self.max_distance is None or self.max_distance >= 0
-        require(fits, f"`max_distance` cannot be {self.max_distance}", "give 0 words or more")
+        reason = f"`max_distance` cannot be {self.max_distance}"
+        require(fits, reason, "give 0 words or more", code="argument-out-of-range")
         if self.min_similarity is not None and not 0.0 <= self.min_similarity <= 1.0:
             least = self.min_similarity
             is_percent = 2 <= least <= 100
             step = f"for {least:g} % give {least / 100:g}" if is_percent else "give 0 to 1"
-            raise ArgumentError(f"`min_similarity` cannot be {least:g}", step)
+            reason = f"`min_similarity` cannot be {least:g}"
+            raise ArgumentError(reason, step, code="argument-out-of-range")
 
 
 class Flat(NamedTuple):
@@ -280,5 +282,10 @@ def measure_of(name: str | Measure, limits: Limits) -> Measure:
     fits = measure.has_distance or limits.max_distance is None
     reason = f"so `max_distance` cannot be {limits.max_distance}"
     step = "set `min_similarity` instead, or `measure` to words"
-    require(fits, f"the measure {measure.name} has no distance, {reason}", step)
+    require(
+        fits,
+        f"the measure {measure.name} has no distance, {reason}",
+        step,
+        code="arguments-conflict",
+    )
     return measure

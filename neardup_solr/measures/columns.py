@@ -105,11 +105,14 @@ def parse_fields(fields: Mapping[str, str] | Iterable[str]) -> dict[str, FieldKi
     else:
         parted = [field.rpartition(":") for field in fields]
         pairs = [(name, kind) if colon else (kind, "text") for name, colon, kind in parted]
-    require(bool(pairs), "`fields` is empty", "set one or more, such as name or zip:exact")
+    step = "set one or more, such as name or zip:exact"
+    require(bool(pairs), "`fields` is empty", step, code="argument-invalid")
     kinds: dict[str, FieldKind] = {}
     for name, kind in pairs:
-        require(bool(name), "a field of `fields` has no name", "give it as name or zip:exact")
-        require(name not in kinds, f"the field {name!r} is given twice", "name it once")
+        reason = "a field of `fields` has no name"
+        require(bool(name), reason, "give it as name or zip:exact", code="argument-invalid")
+        reason = f"the field {name!r} is given twice"
+        require(name not in kinds, reason, "name it once", code="argument-invalid")
         require_choice(f"fields[{name!r}]", kind, KINDS)
         kinds[name] = cast(FieldKind, kind)
     return kinds
@@ -146,7 +149,8 @@ def make_column(
         such = f"such as {example[:40]!r}"
         if not numbered:
             reason = f"the field {name!r} has no {kind}, but values {such}"
-            raise DataError(reason, f"compare it as {name}:text or {name}:exact")
+            step = f"compare it as {name}:text or {name}:exact"
+            raise DataError(reason, step, code="values-unfit")
         count = counted(unread, "value is", "values are")
         problem = f"in the field {name!r} {count} not a {kind}, {such}: treated as missing"
     row_numbers = np.array(numbers, dtype=np.int64)

@@ -35,7 +35,7 @@ class Equality:
             except re.error as error:
                 reason = f"`equal` cannot be {rule!r}: it is not a regular expression ({error})"
                 step = r"give numbers, symbols, or a pattern such as '\bnot\b'"
-                raise ArgumentError(reason, step) from None
+                raise ArgumentError(reason, step, code="argument-invalid") from None
 
     @cached_property
     def _lists(self) -> tuple[Callable[[str], Iterable[str]], ...]:

@@ -53,12 +53,12 @@ class Demand:
         ):
             if not is_meant:
                 reason = f"`{name}` cannot be {getattr(self, name):g}"
-                raise ArgumentError(reason, "give a share between 0 and 1, such as 0.01 for 1 %")
+                step = "give a share between 0 and 1, such as 0.01 for 1 %"
+                raise ArgumentError(reason, step, code="argument-out-of-range")
         if self.catch <= self.avoid:
-            raise ArgumentError(
-                f"`catch` ({self.catch:g}) must be greater than `avoid` ({self.avoid:g})",
-                f"set `catch` above {self.avoid:g}, or `avoid` below {self.catch:g}",
-            )
+            reason = f"`catch` ({self.catch:g}) must be greater than `avoid` ({self.avoid:g})"
+            step = f"set `catch` above {self.avoid:g}, or `avoid` below {self.catch:g}"
+            raise ArgumentError(reason, step, code="arguments-conflict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +210,7 @@ def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsEr
             f" {demand.catch:g}, {missed / demand.miss:.3g} times the {percent(demand.miss)}"
             " allowed",
             f"{more}set `catch` to {caught:g}",
+            code="plan-impossible",
         )
     passed = similarity_at(demand.load, best.bands, best.rows)
     avoid = math.floor(passed * 1000) / 1000
@@ -220,6 +221,7 @@ def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsEr
         f" similarity {demand.avoid:g} ({best.bands} × {best.rows}),"
         f" {best.load / demand.load:.3g} times the {percent(demand.load)} allowed",
         f"{more}{advice}",
+        code="plan-impossible",
     )
 
 

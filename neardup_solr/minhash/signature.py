@@ -58,7 +58,8 @@ def decode(encoded: str) -> Signature:
 
     Raises SettingsError if the string is not of `encode`, ArgumentError if it is no string.
     """
-    require(isinstance(encoded, str), f"`encoded` cannot be {describe(encoded)}", _ENCODED)
+    reason = f"`encoded` cannot be {describe(encoded)}"
+    require(isinstance(encoded, str), reason, _ENCODED, code="argument-type")
     return np.frombuffer(_decode_bytes(encoded), dtype="<u4").astype(np.uint32)
 
 
@@ -70,7 +71,7 @@ def decode_all(encoded: Sequence[str], settings: Settings) -> NDArray[np.uint32]
     packed = list(map(_decode_bytes, encoded))
     for count in {len(values) // 4 for values in packed} - {settings.hashes}:
         reason = f"a stored signature has {count} values, not {settings.hashes}"
-        raise SettingsError(reason, "index the document again")
+        raise SettingsError(reason, "index the document again", code="signature-invalid")
     joined = np.frombuffer(bytearray().join(packed), dtype="<u4")
     return joined.reshape(len(encoded), settings.hashes)
 
@@ -82,7 +83,7 @@ def _decode_bytes(encoded: str) -> bytes:
         packed = b"?"
     if len(packed) % 4:
         reason = f"{encoded[:40]!r} is not a stored signature"
-        raise SettingsError(reason, "index the document again")
+        raise SettingsError(reason, "index the document again", code="signature-invalid")
     return packed
 
 
@@ -114,7 +115,8 @@ def estimate_jaccard(
     """
     for name, array in (("signatures", signatures), ("others", others)):
         is_array = isinstance(array, np.ndarray) and array.ndim > 0
-        require(is_array, f"`{name}` cannot be {describe(array)}", "give the result of `decode`")
+        reason = f"`{name}` cannot be {describe(array)}"
+        require(is_array, reason, "give the result of `decode`", code="argument-type")
     deviations = _compute_deviations(level)
     hashes = signatures.shape[-1]
     shape = _broadcast(signatures.shape[:-1], others.shape[:-1])
@@ -122,10 +124,8 @@ def estimate_jaccard(
         nothing = np.zeros(shape)
         return Estimate(value=nothing, low=nothing, high=nothing)
     if hashes != others.shape[-1]:
-        raise SettingsError(
-            f"signatures of {hashes} and of {others.shape[-1]} hashes cannot be compared",
-            "make both with the same settings",
-        )
+        reason = f"signatures of {hashes} and of {others.shape[-1]} hashes cannot be compared"
+        raise SettingsError(reason, "make both with the same settings", code="settings-differ")
     return wilson(np.asarray((signatures == others).mean(axis=-1)), hashes, deviations)
 
 
@@ -148,9 +148,9 @@ def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         return np.broadcast_shapes(*shapes)
     except ValueError:
         listed = " and ".join(map(str, shapes))
-        raise ArgumentError(
-            f"the shapes {listed} do not match", "use the same number on both sides, or one"
-        ) from None
+        reason = f"the shapes {listed} do not match"
+        step = "use the same number on both sides, or one"
+        raise ArgumentError(reason, step, code="argument-invalid") from None
 
 
 def _compute_deviations(level: float) -> float:
@@ -158,8 +158,7 @@ def _compute_deviations(level: float) -> float:
     from statistics import NormalDist  # loads fractions and decimals
 
     if not (isinstance(level, Real) and 0 < level < 1):
-        raise ArgumentError(
-            f"`level` cannot be {describe(level)}",
-            "give a number between 0 and 1, such as 0.95",
-        )
+        reason = f"`level` cannot be {describe(level)}"
+        step = "give a number between 0 and 1, such as 0.95"
+        raise ArgumentError(reason, step, code="argument-out-of-range")
     return NormalDist().inv_cdf((1 + level) / 2)

@@ -21,11 +21,13 @@ Beside: TypeAlias = Mapping[str, type[str | float | int]]
 def require_library(path: Path, format: str, library: str) -> None:
     """Refuse to write a file in a format without its library, by SourceError."""
     if find_spec(library) is None:
-        raise SourceError(str(path), f"{format} needs the library {library}", NEEDS_FORMATS)
+        reason = f"{format} needs the library {library}"
+        raise SourceError(str(path), reason, NEEDS_FORMATS, code="package-missing")
 
 
 def load_library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise SettingsError(f"{name} is not installed", f"pip install {name}") from None
+        reason = f"{name} is not installed"
+        raise SettingsError(reason, f"pip install {name}", code="package-missing") from None

@@ -42,11 +42,14 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
         same = None
     suffix = suffix_of(path)
     if suffix in (".parquet", ".xlsx") and path.suffix.lower() in COMPRESSIONS:
-        raise PathError(str(path), f"{suffix} is already compressed", f"end it in {suffix}")
+        reason = f"{suffix} is already compressed"
+        raise PathError(str(path), reason, f"end it in {suffix}", code="format-unknown")
     if suffix not in (same, *JSON_LINES):
         kind = SourceError if suffix in SAME.values() else PathError
         reason = "these records cannot be written in this format"
-        raise kind(str(path), reason, f"choose {f'{same} or ' if same else ''}.jsonl")
+        raise kind(
+            str(path), reason, f"choose {f'{same} or ' if same else ''}.jsonl", code="format-unfit"
+        )
     if suffix == ".parquet":
         require_library(path, "Parquet", "pyarrow")
     if path.suffix.lower() == ".zst":
@@ -59,7 +62,7 @@ def check_added(source: str, columns: Collection[str], added: Collection[str]) -
     taken = next((name for name in added if name in columns), None)
     if taken is not None:
         reason = f"already has a column {taken!r}, which would be overwritten"
-        raise SourceError(source, reason, "rename or remove that column")
+        raise SourceError(source, reason, "rename or remove that column", code="column-repeated")
 
 
 @contextmanager
@@ -116,7 +119,8 @@ def _require_names(path: Path, source: SourceTable) -> None:
     if twice is not None:
         instead = f"write it as {source.format}, or " if source.format in SAME else ""
         reason = f"the source has the column {twice!r} twice"
-        raise SourceError(str(path), reason, f"{instead}rename one of these columns")
+        step = f"{instead}rename one of these columns"
+        raise SourceError(str(path), reason, step, code="column-repeated")
 
 
 @contextmanager

@@ -42,7 +42,8 @@ def check_types(path: Path, schema: Any) -> None:
             parquet.write_table(table, pyarrow.BufferOutputStream())
         except pyarrow.ArrowException as error:
             reason = f"Parquet cannot store the column {field.name!r} of type {field.type}"
-            raise SourceError(str(path), reason, "choose a .jsonl file") from error
+            step = "choose a .jsonl file"
+            raise SourceError(str(path), reason, step, code="format-unfit") from error
 
 
 @contextmanager
@@ -82,4 +83,5 @@ def open_parquet(path: Path, unfinished: Path, source: SourceTable, added: Besid
                 writer.write_table(table())
         except pyarrow.ArrowException as error:
             reason = f"cannot store a value from the source ({error})"
-            raise SourceError(str(path), reason, "choose a .jsonl file") from error
+            step = "choose a .jsonl file"
+            raise SourceError(str(path), reason, step, code="format-unfit") from error

@@ -82,7 +82,7 @@ def check_format(format: str) -> None:
     """Refuse an unknown format, by ArgumentError, before any work is done for it."""
     if format not in FORMATS:
         step = f"choose table, {', '.join(FORMATS)}"
-        raise ArgumentError(f"there is no format {format!r}", step)
+        raise ArgumentError(f"there is no format {format!r}", step, code="format-unknown")
 
 
 def check_output(path: Path) -> None:
@@ -101,7 +101,8 @@ def _choose_format(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         reason = f"there is no report format for the suffix {path.suffix!r}"
-        raise PathError(str(path), reason, f"choose one of {', '.join(SUFFIXES)}")
+        step = f"choose one of {', '.join(SUFFIXES)}"
+        raise PathError(str(path), reason, step, code="format-unknown")
     return suffix[1:]
 
 

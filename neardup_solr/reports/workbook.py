@@ -108,5 +108,6 @@ def open_sheet(path: Path, unfinished: Path, source: SourceTable, added: Beside)
     sheet.append([*map(spell, source.schema), *map(spell, added)])
     yield add
     if count > SIZES.sheet_rows:
-        raise SourceError(str(path), "has more rows than a sheet can hold", "choose a .jsonl file")
+        reason = "has more rows than a sheet can hold"
+        raise SourceError(str(path), reason, "choose a .jsonl file", code="format-unfit")
     book.save(unfinished)

@@ -37,7 +37,7 @@ def require_private(address: SplitResult, source: str, access: Access) -> None:
     if source and not (is_private or access.plain_http or os.environ.get(PLAIN_HTTP) == "1"):
         reason = f"the {secret} from {source} would be sent to {address.hostname} unencrypted"
         step = f"use an https:// address, or allow this with `plain_http` or ${PLAIN_HTTP}=1"
-        raise ArgumentError(reason, step)
+        raise ArgumentError(reason, step, code="credentials-exposed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +64,15 @@ class Access:
         odd = [name for name, value in self.headers.items() if not is_header(name, value)]
         if odd:  # the value may be a secret
             reason = f"the name or value of {odd[0]!r} in `headers` is not valid"
-            raise ArgumentError(reason, "use ASCII names without spaces, and Latin-1 values")
+            step = "use ASCII names without spaces, and Latin-1 values"
+            raise ArgumentError(reason, step, code="argument-invalid")
         # As in the environment, a proxy may leave http:// out.
         proxy = self.proxy if self.proxy and "://" in self.proxy else f"http://{self.proxy}"
         if self.proxy is not None and not is_url(proxy, PROXIES):
             shown = self.proxy.rpartition("@")[2]
             reason = f"`proxy` cannot be {shown!r}"
-            raise ArgumentError(reason, "give an address such as http://proxy:3128")
+            step = "give an address such as http://proxy:3128"
+            raise ArgumentError(reason, step, code="address-invalid")
 
     def authority(self) -> str | None:
         """Name the file (or folder) of certificate authorities to trust, None for the usual ones.
@@ -84,7 +86,8 @@ class Access:
             # The option `--ca` sets the first of the variables.
             of = {"ca": "", AUTHORITIES[0]: f" from `ca` or ${name}"}.get(name, f" from ${name}")
             reason = f"the CA file {path}{of} cannot be read"
-            raise DataError(reason, "name a PEM file with certificates")
+            step = "name a PEM file with certificates"
+            raise DataError(reason, step, code="credentials-unusable")
         return None if path is None else str(path)
 
     def certificate(self) -> str | None:
@@ -101,7 +104,7 @@ class Access:
         except (OSError, ValueError):
             reason = f"{path} from `cert` or ${CERTIFICATE} is not a usable client certificate"
             step = "name a PEM file with the certificate and its private key, without a password"
-            raise DataError(reason, step) from None
+            raise DataError(reason, step, code="credentials-unusable") from None
         return path or None
 
 

@@ -61,9 +61,10 @@ def parse_address(address: str) -> SplitResult:
         shown = address.rpartition("@")[2]
         reason = f"`address` (…@{shown}) has an '@' after its first '/', '?' or '#'"
         step = "in a user or password write %2F for '/', %3F for '?', %23 for '#' and %40 for '@'"
-        raise errors.ArgumentError(reason, step)
+        raise errors.ArgumentError(reason, step, code="address-invalid")
     if not is_url(address):
         shown = address.rpartition("@")[2]
         reason = f"`address` cannot be {shown!r}"
-        raise errors.ArgumentError(reason, "give one such as http://host:8983/solr")
+        step = "give one such as http://host:8983/solr"
+        raise errors.ArgumentError(reason, step, code="address-invalid")
     return urlsplit(address)

@@ -70,12 +70,12 @@ def create(collection: Collection, *, configset: Path, shards: int = 1, replicas
             if _appears(collection):
                 return False
             step = "choose a different name: a swapped core keeps the folder of its original name"
-            raise SolrError(collection.base, error.reason, step) from None
+            raise SolrError(collection.base, error.reason, step, code="collection-exists") from None
         if "configset" in reason:
             lacks = f"this Solr has no configset {CONFIGSET!r} on its disk"
             target = f"server/solr/configsets/{CONFIGSET}/conf"
             step = f"copy {configset} to {target} in this Solr's folder, then run this again"
-            raise SolrError(collection.base, lacks, step) from None
+            raise SolrError(collection.base, lacks, step, code="configset-missing") from None
         raise
     return True
 

@@ -75,7 +75,8 @@ class SolrCluster:
     def require_one(self) -> None:
         """Refuse an alias of several collections, by SettingsError."""
         if len(self.alias_of) > 1:
-            raise SettingsError(f"{', '.join(self.alias_of)}: {SEVERAL}", NAME_ONE)
+            reason = f"{', '.join(self.alias_of)}: {SEVERAL}"
+            raise SettingsError(reason, NAME_ONE, code="collection-unfit")
 
     def require_placed(self, name: str, replicas: int) -> None:
         """Refuse a collection in which an id can get into several shards, by SettingsError.
@@ -86,11 +87,12 @@ class SolrCluster:
         if self.misplacing:
             reason = f"the collection {name!r} has {self.misplacing}"
             step = "use a collection with the default router, as created by neardup init"
-            raise SettingsError(reason, f"{step} (or annotate --into)")
+            raise SettingsError(reason, f"{step} (or annotate --into)", code="collection-unfit")
         least = min((shard.size for shard in self.shards), default=1)
         has = counted(least, "replica")
         reason = f"`min_replicas` cannot be {replicas}: a shard of {name!r} has only {has}"
-        require(replicas <= least, reason, f"set it to {least}, or add replicas", DataError)
+        step = f"set it to {least}, or add replicas"
+        require(replicas <= least, reason, step, DataError, code="argument-out-of-range")
 
 
 def require_single(**numbers: int) -> None:
@@ -98,7 +100,7 @@ def require_single(**numbers: int) -> None:
     for name, number in numbers.items():
         reason = f"`{name}` cannot be {number}: this Solr is not in cloud mode"
         step = "leave it out, or use a SolrCloud"
-        require(number == 1, reason, step, DataError)
+        require(number == 1, reason, step, DataError, code="collection-unfit")
 
 
 def cluster_of(once: Callable[..., dict[str, Any]], base: str, collection: str) -> SolrCluster:

@@ -211,7 +211,7 @@ class Collection(Core):
         if not cluster.nodes and min_replicas > 1:
             reason = f"the cluster does not report the replicas of {self.name!r}"
             raise SettingsError(reason, "let this user read the cluster status, or leave"
-                                " `min_replicas` out")  # fmt: skip
+                                " `min_replicas` out", code="solr-unauthorized")  # fmt: skip
         cluster.require_placed(self.name, min_replicas)
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
@@ -232,7 +232,7 @@ class Collection(Core):
             raise errors.DocumentNotFound(self.url, id)
         if (other := str(docs[0][self.names.id])) != id:
             reason = f"the response has the document {other!r} instead of {id!r}"
-            raise SolrAnswerError(self.url, 200, reason, faults.LOG_AGAIN)
+            raise SolrAnswerError(self.url, 200, reason, faults.LOG_AGAIN, code="answer-partial")
         return self.names.logical(docs[0], fields)
 
     def texts(self, ids: Sequence[str]) -> dict[str, str]:
@@ -306,12 +306,14 @@ class Collection(Core):
             id = document[self.names.id]
             if id == last:
                 reason = f"Solr returned the id {id!r} twice"
-                raise SolrAnswerError(self.url, 200, reason, faults.LOG_AGAIN)
+                raise SolrAnswerError(
+                    self.url, 200, reason, faults.LOG_AGAIN, code="answer-partial"
+                )
             yield str(id)
             count, last = count + 1, id
         if count < results.hits and count < self.count(filters):
             reason = f"Solr returned only {count:,} of {results.hits:,} ids"
-            raise SolrAnswerError(self.url, 200, reason, faults.LOG_AGAIN)
+            raise SolrAnswerError(self.url, 200, reason, faults.LOG_AGAIN, code="answer-partial")
 
     def exported(
         self,
@@ -403,7 +405,8 @@ class Collection(Core):
             each = (f"{counted(count, 'document')} with [{text}]" for text, count in counts.items())
             shown = "; ".join(each)
             step = f"finish the interrupted reband, or see: neardup doctor {self.place}"
-            raise SettingsError(f"the collection has mixed settings: {shown}", step)
+            reason = f"the collection has mixed settings: {shown}"
+            raise SettingsError(reason, step, code="settings-differ")
         self.endpoint.settings = next(map(Settings.parse, counts), None)
         return self.known_settings
 
@@ -418,9 +421,11 @@ class Collection(Core):
         if count := self.count():
             documents = counted(count, "document")
             reason = f"none of the {documents} in {self.name!r} has fields to compare"
-            raise SettingsError(reason, f"add them first: neardup annotate {self.place}")
+            step = f"add them first: neardup annotate {self.place}"
+            raise SettingsError(reason, step, code="fields-missing")
         reason = f"the collection {self.name!r} has no documents"
-        raise SettingsError(reason, f"index some: neardup index FILE {self.place}")
+        step = f"index some: neardup index FILE {self.place}"
+        raise SettingsError(reason, step, code="collection-empty")
 
     def choose_settings(
         self,
@@ -451,7 +456,9 @@ class Collection(Core):
         differs = base != wanted or wanted.measure not in (None, base.measure)
         if stored is not None and differs:
             reason = f"the collection was indexed with [{stored.fingerprint}]"
-            raise SettingsError(f"{reason}, but [{wanted.fingerprint}] was requested", step)
+            raise SettingsError(
+                f"{reason}, but [{wanted.fingerprint}] was requested", step, code="settings-differ"
+            )
         return wanted if stored is None else base
 
 

@@ -13,6 +13,7 @@ class Fault(NamedTuple):
 
     reason: str
     step: str = ""
+    code: str = "solr-unreachable"
 
 
 _TRUST = "set `ca` or $REQUESTS_CA_BUNDLE to its CA file"
@@ -21,15 +22,19 @@ _OF_PROXY = "set them in the proxy's address, as in http://user:password@proxy:3
 _HOST_UNKNOWN = Fault("the host name is unknown")
 _NO_TLS = Fault("it does not use TLS (is it an http:// address?)")
 _CLOSED = Fault("it closed the connection without a response")
-WANTS_CERTIFICATE = Fault("it requires a client certificate", _NAME.format("a certificate"))
+WANTS_CERTIFICATE = Fault(
+    "it requires a client certificate", _NAME.format("a certificate"), code="credentials-unusable"
+)
 _VALID = _NAME.format("a trusted certificate that has not expired")
-REFUSES_CERTIFICATE = Fault("it refuses the client certificate", _VALID)
-PROXY_REFUSES = Fault("the proxy refuses these credentials (HTTP 407)", _OF_PROXY)
+REFUSES_CERTIFICATE = Fault(
+    "it refuses the client certificate", _VALID, code="credentials-unusable"
+)
+PROXY_REFUSES = Fault("the proxy refuses these credentials (HTTP 407)", _OF_PROXY, code="proxy")
 _PROXY = "check the proxy setting (`proxy`, $HTTPS_PROXY or $HTTP_PROXY)"
 PROXY_AWAY = Fault("the proxy does not answer", f"{_PROXY}, or add the host to $NO_PROXY")
 PROXY_ODD = Fault("the address of the proxy is not valid", _PROXY)
 CUT_OFF = Fault("it closed the connection in the middle of its response")
-SLOW = Fault("it did not respond in time")
+SLOW = Fault("it did not respond in time", code="solr-unreachable")
 _TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect
 # Signs in the innermost message of an exception, which may pass once a Solr has answered.
 _OF_CONNECTION = {
@@ -52,7 +57,7 @@ _OF_CONNECTION = {
     "NO_CERTIFICATE_OR_CRL_FOUND": Fault("the CA file contains no certificates", _TRUST),
     f"{_TUNNEL}: 407": PROXY_REFUSES,
     # As tinyproxy says of a wrong password.
-    f"{_TUNNEL}: 401": Fault(PROXY_REFUSES.reason.replace("407", "401"), _OF_PROXY),
+    f"{_TUNNEL}: 401": Fault(PROXY_REFUSES.reason.replace("407", "401"), _OF_PROXY, code="proxy"),
     _TUNNEL: Fault("the proxy does not connect to it",
                    "check that it is running, and that the proxy allows this host and port"),
     "EOF occurred in violation": _CLOSED,

@@ -143,7 +143,8 @@ class Core:
         # The tolerant chain answers status 0 to a delete that it refuses.
         decoded = self.post("update", orjson.dumps(command))
         for refused in refusals.parse_refusals(self.url, decoded):
-            raise SolrAnswerError(self.url, 200, faults.SAYS + refused.reason, next_step)
+            reason = faults.SAYS + refused.reason
+            raise SolrAnswerError(self.url, 200, reason, next_step, code="solr-refused")
 
     def post(
         self,

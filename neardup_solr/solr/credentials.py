@@ -54,7 +54,8 @@ def find_credentials(address: SplitResult) -> Credentials | None:
         return Credentials(user=user or "", password=unquote(address.password), source="`address`")
     if not address.username and (token := os.environ.get(TOKEN, "").strip()):
         if not is_header("Authorization", token):
-            raise SettingsError(f"${TOKEN} is not a token", "set it to one ASCII line")
+            reason = f"${TOKEN} is not a token"
+            raise SettingsError(reason, "set it to one ASCII line", code="credentials-unusable")
         return Credentials(user=None, password=token, source=f"${TOKEN}")
     named = next((name for name in (PASSWORD, PASSWORD_FILE) if os.environ.get(name)), None)
     if user and named:
@@ -62,11 +63,13 @@ def find_credentials(address: SplitResult) -> Credentials | None:
         password = value if named == PASSWORD else _read_password(value)
         return Credentials(user=user, password=password, source=f"${named}")
     if named:
-        raise SettingsError(f"${named} is set, but no user", f"also set ${USER}, or unset ${named}")
+        step = f"also set ${USER}, or unset ${named}"
+        raise SettingsError(f"${named} is set, but no user", step, code="credentials-unusable")
     if address.username:  # some servers take a token as the user
         return Credentials(user=user or "", password="", source="`address`")
     if user:
-        raise SettingsError(f"${USER} is set, but no password", f"also {_SET}, or unset ${USER}")
+        reason = f"${USER} is set, but no password"
+        raise SettingsError(reason, f"also {_SET}, or unset ${USER}", code="credentials-unusable")
     entry = get_netrc_auth(address.geturl())
     return entry and Credentials(user=entry[0], password=entry[1], source="~/.netrc")
 
@@ -97,7 +100,9 @@ def _read_password(path: str) -> str:
 
 
 def _unusable(path: str, reason: str, next_step: str) -> SettingsError:
-    return SettingsError(f"{path}, the file in ${PASSWORD_FILE}, {reason}", next_step)
+    return SettingsError(
+        f"{path}, the file in ${PASSWORD_FILE}, {reason}", next_step, code="credentials-unusable"
+    )
 
 
 def is_header(name: str, value: str) -> bool:

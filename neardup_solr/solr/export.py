@@ -143,7 +143,8 @@ def _read_answer(
             if number == 0 and not is_success(header):
                 raise _not_solr(shard)
             if number == 0 and is_partial(header):
-                raise SolrAnswerError(shard, 200, "Solr sent only part of the export", LOG_AGAIN)
+                reason = "Solr sent only part of the export"
+                raise SolrAnswerError(shard, 200, reason, LOG_AGAIN, code="answer-partial")
             count += len(documents)
             _require_order(last + documents, key, shard)
             last = documents[-1:] or last
@@ -159,7 +160,7 @@ def _require_order(documents: Block, key: str, shard: str) -> None:
         raise _not_solr(shard)
     if not all(map(lt, keys, islice(keys, 1, None))):
         reason = "the export contains a document twice, or its documents are out of order"
-        raise SolrAnswerError(shard, 200, reason, LOG_AGAIN)
+        raise SolrAnswerError(shard, 200, reason, LOG_AGAIN, code="answer-partial")
 
 
 def _once(blocks: Iterator[Block], key: str, shard: str) -> Iterator[Block]:
@@ -173,7 +174,8 @@ def _once(blocks: Iterator[Block], key: str, shard: str) -> Iterator[Block]:
     in_order = np.sort(np.concatenate(hashes)) if hashes else np.empty(0, np.int64)
     if count := int(np.count_nonzero(in_order[1:] == in_order[:-1])):
         reason = f"two shards contain documents with the same id ({count:,} ids)"
-        raise SolrAnswerError(shard, 200, reason, "delete them by query, then index them again")
+        step = "delete them by query, then index them again"
+        raise SolrAnswerError(shard, 200, reason, step, code="id-repeated")
 
 
 def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
@@ -198,11 +200,12 @@ def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
 
 def _broke_off(shard: str, count: int, total: int, cause: str = "") -> SolrAnswerError:
     reason = f"the export stopped after {count:,} of {total:,} documents{cause}"
-    return SolrAnswerError(shard, 200, reason, LOG_AGAIN)
+    return SolrAnswerError(shard, 200, reason, LOG_AGAIN, code="answer-partial")
 
 
 def _not_solr(shard: str) -> SolrAnswerError:
-    return SolrAnswerError(shard, 200, "the response is not a Solr export", NOT_SOLR)
+    reason = "the response is not a Solr export"
+    return SolrAnswerError(shard, 200, reason, NOT_SOLR, code="not-solr")
 
 
 @contextmanager

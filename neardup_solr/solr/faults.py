@@ -33,9 +33,10 @@ TOO_LARGE = "too large for this server (HTTP 413)"
 _OF_PAGE = {
     b"No required SSL certificate": WANTS_CERTIFICATE,
     b"The SSL certificate error": REFUSES_CERTIFICATE,
-    b"plain HTTP request was sent to HTTPS": Fault("it uses TLS", "use an https:// address"),
+    b"plain HTTP request was sent to HTTPS": Fault(
+        "it uses TLS", "use an https:// address", code="address-invalid"),
     b"413 Request Entity Too Large": Fault(
-        TOO_LARGE, "raise its limit (client_max_body_size in nginx)"),
+        TOO_LARGE, "raise its limit (client_max_body_size in nginx)", code="request-too-large"),
 }  # fmt: skip
 _COME_AGAIN = frozenset({429, 502, 503, 504})  # HTTP statuses
 _REFUSED = frozenset({407, 413})  # by Solr or a proxy; of Solr all other 4xx are, too
@@ -87,8 +88,8 @@ _NODES = "check that all nodes are running, then run this again"
 # What a header says if a limit of time, memory or hits ended a search early.
 _PARTIAL = ("partialResults", "segmentTerminatedEarly", "maxHitsTerminatedEarly")
 _ALL = "remove timeAllowed, minExactCount and shards.tolerant from the defaults of its /select"
-PARTIAL = Fault("Solr returned only part of the results", _ALL)
-_NO_HEADER = Fault("the response has no responseHeader with status 0", NOT_SOLR)
+PARTIAL = Fault("Solr returned only part of the results", _ALL, code="answer-partial")
+_NO_HEADER = Fault("the response has no responseHeader with status 0", NOT_SOLR, code="not-solr")
 _SHARDS = "check that all shards are running, then run this again"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
 _WITH_SOLR = "give the address with /solr at the end, such as http://host:8983/solr"
@@ -104,26 +105,29 @@ def classify(
     if status in (401, 403):
         message = describe_error(content.get("error"), 403) if content else ""
         if "read-only" in message:
-            return answer_error(url, status, Fault(SAYS + plain(message), _WRITABLE))
+            fault = Fault(SAYS + plain(message), _WRITABLE, code="collection-read-only")
+            return answer_error(url, status, fault)
         return errors.SolrUnauthorized(url, status)
     if status == 407:
         return answer_error(url, status, PROXY_REFUSES)
     if 300 <= status < 400:
         target = redact(response.headers.get("Location", "nowhere"))
-        return answer_error(url, status, Fault(f"it redirects to {target}", _REDIRECT))
+        fault = Fault(f"it redirects to {target}", _REDIRECT, code="not-solr")
+        return answer_error(url, status, fault)
     if not isinstance(decoded, dict) or (status in _OF_JETTY and "error" not in decoded):
         return _foreign_error(response, url, embedded=embedded)
     if status != 200 or content.get("error") is not None:
         return _solr_error(url, status, content)
-    fault = _partial(content) if is_success(content.get("responseHeader")) else _NO_HEADER
-    return fault and answer_error(url, 200, fault)
+    lack = _partial(content) if is_success(content.get("responseHeader")) else _NO_HEADER
+    return lack and answer_error(url, 200, lack)
 
 
 def answer_error(
     url: str, status: int, fault: Fault, passes: Passes | None = None
 ) -> SolrAnswerError:
     """The error of an answer. It passes by its HTTP status unless `passes` says more."""
-    error = SolrAnswerError(url, status, *fault)
+    reason, step, code = fault
+    error = SolrAnswerError(url, status, reason, step, code=code)
     is_final = status in _REFUSED or (400 <= status < 500 and is_of_solr(error))
     by_status = Passes.NEVER if is_final else Passes.ONCE_ANSWERED
     by_status = Passes.ALWAYS if status in _COME_AGAIN else by_status
@@ -144,7 +148,9 @@ def _solr_error(url: str, status: int, decoded: Mapping[str, Any]) -> SolrError:
         return answer_error(url, status, fault, Passes.ALWAYS)
     is_query = status == 400 and url.rstrip("/").endswith("/select")
     step = "check the query" if is_query else LOG
-    return answer_error(url, status, Fault(SAYS + plain(message), step))
+    code = "solr-refused" if 400 <= status < 500 else "solr-failed"
+    code = "request-too-large" if status == 413 else code
+    return answer_error(url, status, Fault(SAYS + plain(message), step, code=code))
 
 
 def is_halted(texts: Sequence[str]) -> bool:
@@ -161,7 +167,7 @@ def find_cluster_fault(
     message = join_messages(texts)
     if without_keeper or any(map(_NO_KEEPER.match, texts)):
         reason = f"{KEEPER_AWAY} (Solr says: {plain(message).rstrip('.')})"
-        return Fault(reason, "start ZooKeeper, then run this again")
+        return Fault(reason, "start ZooKeeper, then run this again", code="cluster-disturbed")
     if not _DISTURBED.search(message):
         return None
     name = url.partition("/solr/")[2].partition("/")[0]
@@ -170,8 +176,9 @@ def find_cluster_fault(
         if match := re.search(sign, message):
             groups = {"says": message, "of": of, **match.groupdict()}
             groups["says"] = plain(groups["says"])
-            return Fault(f"{reason} (Solr says: {{says}})".format(**groups), _START_NODE)
-    return Fault(SAYS + plain(message), _NODES)
+            reason = f"{reason} (Solr says: {{says}})".format(**groups)
+            return Fault(reason, _START_NODE, code="cluster-disturbed")
+    return Fault(SAYS + plain(message), _NODES, code="cluster-disturbed")
 
 
 def _is_without_keeper(texts: Sequence[str], status: int, decoded: Mapping[str, Any]) -> bool:
@@ -201,7 +208,7 @@ def _foreign_error(response: requests.Response, url: str, *, embedded: bool) -> 
     step = NOT_SOLR if slash else _WITH_SOLR
     if status == 200 and kind == "text/html":
         step += ", or give credentials if it is a login page"
-    return answer_error(url, status, Fault(f"{reason} (HTTP {status})", step))
+    return answer_error(url, status, Fault(f"{reason} (HTTP {status})", step, code="not-solr"))
 
 
 def _partial(decoded: Mapping[str, Any]) -> Fault | None:
@@ -210,14 +217,16 @@ def _partial(decoded: Mapping[str, Any]) -> Fault | None:
         return PARTIAL
     shards = decoded.get("shards.info", {})
     if not isinstance(shards, dict) or not all(isinstance(each, dict) for each in shards.values()):
-        return Fault("its report on the shards is in an unknown format", NOT_SOLR)
+        return Fault("its report on the shards is in an unknown format", NOT_SOLR, code="not-solr")
     for failed in (shard["error"] for shard in shards.values() if "error" in shard):
-        return Fault(f"one of its shards failed: {plain(describe_error(failed, 200))}", _SHARDS)
+        reason = f"one of its shards failed: {plain(describe_error(failed, 200))}"
+        return Fault(reason, _SHARDS, code="cluster-disturbed")
     response = decoded.get("response", {})
     if not isinstance(response, dict):
-        return Fault("its response is in an unknown format", NOT_SOLR)
+        return Fault("its response is in an unknown format", NOT_SOLR, code="not-solr")
     is_rough = response.get("numFoundExact") is False
-    return Fault("Solr did not count the results exactly", _ALL) if is_rough else None
+    rough = Fault("Solr did not count the results exactly", _ALL, code="answer-partial")
+    return rough if is_rough else None
 
 
 def is_success(header: Any) -> bool:

@@ -56,20 +56,24 @@ class Names:
     def __post_init__(self) -> None:
         if not _PREFIX.fullmatch(self.prefix):
             reason = f"`prefix` cannot be {self.prefix!r}"
-            raise ArgumentError(reason, "use letters, '_' and (not first) digits: nd_")
+            step = "use letters, '_' and (not first) digits: nd_"
+            raise ArgumentError(reason, step, code="name-invalid")
         # A key is sorted by, for which Solr has no other spelling. Patterns name no field.
         odd = [name for name in (self.id, *self.text) if not name.strip() or {*name} & {*"*?"}]
         odd += [self.id] if spell_field(self.id) != self.id else []
         if odd:
-            raise ArgumentError(f"{odd[0]!r} is not a valid field name", "check `id` and `text`")
+            reason = f"{odd[0]!r} is not a valid field name"
+            raise ArgumentError(reason, "check `id` and `text`", code="name-invalid")
         if not self.text or len(set(self.text)) < len(self.text):
             reason = "`text` must name one or more fields, each only once"
-            raise ArgumentError(reason, "name the fields that contain the text")
+            step = "name the fields that contain the text"
+            raise ArgumentError(reason, step, code="argument-invalid")
         ours = {self.prefix + name for name in OWN}
         clash = next((name for name in (self.id, *self.text) if name in ours), None)
         if clash is not None:
             reason = f"the field {clash!r} would be both read and written"
-            raise ArgumentError(reason, "choose a `prefix` for the neardup fields, such as nd_")
+            step = "choose a `prefix` for the neardup fields, such as nd_"
+            raise ArgumentError(reason, step, code="schema-conflict")
 
     @classmethod
     def read(cls, noted: str, place: str = "-c NAME") -> Names:
@@ -89,7 +93,7 @@ class Names:
             lacks = "does not contain the field names of the collection"
             reason = f"the schema's field {NOTE!r} {lacks}"
             step = f"delete that field, then run: neardup init {place}"
-            raise SettingsError(reason, step) from None
+            raise SettingsError(reason, step, code="schema-conflict") from None
 
     def to_note(self) -> str:
         """These names as the note that a schema keeps of them."""
@@ -254,4 +258,4 @@ def require_name(name: str) -> None:
     """Refuse a name that no collection can have, by ArgumentError."""
     if not _NAME.fullmatch(name):
         step = "choose a name of letters, digits, '.', '_' and '-', but without '-' at the start"
-        raise ArgumentError(f"`collection` cannot be {name!r}", step)
+        raise ArgumentError(f"`collection` cannot be {name!r}", step, code="name-invalid")

@@ -154,6 +154,7 @@ class Outages:
 def _explain(error: SolrError, last: SolrError, waited: str) -> None:
     """Give an error what was wrong at the end of a wait: not always what was at first."""
     error.reason = f"it was still unavailable after {waited}: {last.reason}"
+    error.code = last.code
     # What says which part is away says what to start; other answers send to Solr's log.
     is_clear = isinstance(last, SolrUnreachable) or last.next_step.startswith("start ")
     error.next_step = last.next_step if is_clear else _LATER

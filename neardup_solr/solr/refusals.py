@@ -61,7 +61,7 @@ def parse_refusals(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     refusals = decoded["responseHeader"].get("errors", [])
     if not isinstance(refusals, list) or not all(isinstance(each, dict) for each in refusals):
         reason = "the response has a list of errors in an unknown format"
-        raise SolrAnswerError(url, 200, reason, NOT_SOLR)
+        raise SolrAnswerError(url, 200, reason, NOT_SOLR, code="not-solr")
     messages = [list_messages(each.get("message")) for each in refusals]
     for texts in messages:
         if is_halted(texts):

@@ -30,6 +30,7 @@ MARK = "neardup"  # the parameter that marks a request
 _OF_ANOTHER = Fault(
     "the response belongs to a different request",
     "check the proxy or cache between this machine and Solr",
+    code="proxy",
 )
 
 
@@ -82,7 +83,9 @@ def read_body(response: requests.Response, url: str, most: int) -> None:
         if size > most:
             response.close()
             step = f"if this is expected, raise the limit, for example ${MAX_ANSWER}=4G"
-            fault = Fault(f"the response has more than {most:,} bytes", step)
+            fault = Fault(
+                f"the response has more than {most:,} bytes", step, code="answer-too-large"
+            )
             raise answer_error(url, response.status_code, fault)
     vars(response)["_content"] = b"".join(pieces)
 
@@ -120,7 +123,8 @@ def require_parts(decoded: Mapping[str, Any], needed: Mapping[str, type], url: s
         for name in path.split("."):
             part = part.get(name) if isinstance(part, dict) else None
         if type(part) is not kind:  # as True is a number to Python, but not here
-            raise SolrAnswerError(url, 200, f"the response has no {path}", NOT_SOLR)
+            reason = f"the response has no {path}"
+            raise SolrAnswerError(url, 200, reason, NOT_SOLR, code="not-solr")
 
 
 def require_page(decoded: Mapping[str, Any], request: Mapping[str, Any], url: str) -> None:
@@ -133,7 +137,7 @@ def require_page(decoded: Mapping[str, Any], request: Mapping[str, Any], url: st
     due = max(0, min(request["limit"], total - request.get("offset", 0)))
     if len(docs) != due:
         reason = f"the response has {len(docs):,} documents instead of {due:,}"
-        raise SolrAnswerError(url, 200, reason, LOG_AGAIN)
+        raise SolrAnswerError(url, 200, reason, LOG_AGAIN, code="answer-partial")
     require_rows(docs, {}, url)
 
 
@@ -156,14 +160,15 @@ def require_rows(
     """Refuse rows of an answer that are not all objects with these parts of these types."""
     for row in rows:
         if not isinstance(row, dict):
-            raise SolrAnswerError(url, 200, "a row is not an object", NOT_SOLR)
+            raise SolrAnswerError(url, 200, "a row is not an object", NOT_SOLR, code="not-solr")
         for name, kind in needed.items():
             if row.get(name) is None or not isinstance(row[name], kind):
-                raise SolrAnswerError(url, 200, f"a row has no {name}", NOT_SOLR)
+                raise SolrAnswerError(url, 200, f"a row has no {name}", NOT_SOLR, code="not-solr")
 
 
 def require_once(documents: Sequence[Any], key: str, url: str) -> None:
     """Raise SolrAnswerError if a document lacks its key or appears twice."""
     require_rows(documents, {key: object}, url)
     if len({str(document[key]) for document in documents}) < len(documents):
-        raise SolrAnswerError(url, 200, "the response contains a document twice", LOG_AGAIN)
+        reason = "the response contains a document twice"
+        raise SolrAnswerError(url, 200, reason, LOG_AGAIN, code="answer-partial")

@@ -238,7 +238,7 @@ def require_kept(collection: Collection, names: Iterable[str], next_step: str) -
                 reason = f"the field {name!r} is not stored and has no usable docValues"
             elif collection.count([having(place)]):
                 continue
-        raise SettingsError(reason, next_step)
+        raise SettingsError(reason, next_step, code="field-missing")
 
 
 def is_mutable(collection: Collection) -> bool:

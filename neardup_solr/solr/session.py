@@ -182,7 +182,9 @@ class CheckedSession(requests.Session):
                 yield from response.iter_content(SIZES.answer_piece)
             except requests.exceptions.RequestException as error:
                 reason = f"the response was cut off: {find_connection_fault(error).reason}"
-                raise SolrAnswerError(shown, 200, reason, faults.LOG) from None
+                raise SolrAnswerError(
+                    shown, 200, reason, faults.LOG, code="answer-partial"
+                ) from None
 
     def metrics(self, base: str, deadline: float = math.inf) -> SolrMetrics:
         """Read the metrics of the server at an address. They are requested once.
@@ -337,7 +339,7 @@ class CheckedSession(requests.Session):
                     raise self._unreachable(shown, connection_faults.CUT_OFF)  # inside its headers
         except requests.exceptions.ContentDecodingError:
             reason = "the response is damaged: it cannot be decompressed"
-            raise SolrAnswerError(shown, 200, reason, faults.NOT_SOLR) from None
+            raise SolrAnswerError(shown, 200, reason, faults.NOT_SOLR, code="not-solr") from None
         except LocationParseError:  # which requests lets through for the address of a proxy
             raise self._unreachable(shown, connection_faults.PROXY_ODD) from None
         except requests.exceptions.RequestException as error:
@@ -371,6 +373,7 @@ class CheckedSession(requests.Session):
             if self.allowed_seconds is not None and error.reason == faults.PARTIAL.reason:
                 error.reason = f"Solr gave this up after {self.allowed_seconds:g} s"
                 error.next_step = "try again later, or ask for less"
+                error.code = "solr-unreachable"
             error.reason = self._hidden(error.reason)
             error.args = tuple(self._hidden(a) if isinstance(a, str) else a for a in error.args)
             if isinstance(error, SolrAnswerError):
@@ -387,7 +390,7 @@ class CheckedSession(requests.Session):
         """Say what is wrong: no credentials, those that were sent, or what they allow."""
         status, step = f"(HTTP {error.status})", error.next_step
         if challenge.startswith("certificate"):  # CertAuthPlugin, where Jetty only wants one
-            reason, step = connection_faults.WANTS_CERTIFICATE
+            reason, step, _ = connection_faults.WANTS_CERTIFICATE
             return f"{reason} {status}", step
         shown = self._name_credentials(error.status)
         if error.status == 403 and not shown:

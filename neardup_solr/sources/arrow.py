@@ -73,13 +73,17 @@ def read_batches(
                 if TOO_LARGE in row:
                     id = columns.id_of(columns.spread(row))
                     id = id if isinstance(id, str) else None
-                    yield RecordError(f"{where}{number}", too_large(limit), id)
+                    yield RecordError(
+                        f"{where}{number}", too_large(limit), id, code="record-too-large"
+                    )
                 else:
                     yield from_row(f"{where}{number}", row, columns, part.reading)
     except list_damage() as error:
         position = f"{part.name}, after row {number}"
         what = "the file is" if part.path else "the data is"
-        yield RecordError(position, f"{what} damaged from here on ({first_line(error)})")
+        yield RecordError(
+            position, f"{what} damaged from here on ({first_line(error)})", code="file-damaged"
+        )
 
 
 def list_damage() -> tuple[type[Exception], ...]:
@@ -215,7 +219,8 @@ def _batches(file: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
 
 def _open_file(part: SourcePart) -> Any:
     if part.path is None:
-        raise part.error("Parquet cannot be read from standard input", "give a file name")
+        reason = "Parquet cannot be read from standard input"
+        raise part.error(reason, "give a file name", code="not-from-stdin")
     pyarrow = part.require("Parquet", "pyarrow")
     from pyarrow.parquet import ParquetFile
 
@@ -224,10 +229,12 @@ def _open_file(part: SourcePart) -> Any:
         return ParquetFile(part.path, buffer_size=2**20, pre_buffer=False)
     except pyarrow.ArrowNotImplementedError as error:
         reason = f"has a type that pyarrow cannot read ({first_line(error)})"
-        raise part.error(reason, "write that column as a different type") from error
+        step = "write that column as a different type"
+        raise part.error(reason, step, code="format-unfit") from error
     except (pyarrow.ArrowException, OSError) as error:
         reason = f"is not a complete Parquet file ({first_line(error)})"
-        raise part.error(reason, "check the file, or set `source_format`") from error
+        step = "check the file, or set `source_format`"
+        raise part.error(reason, step, code="file-damaged") from error
 
 
 def _tell_progress(part: SourcePart, file: Any, batches: Iterable[Any]) -> Iterator[Any]:

@@ -93,7 +93,7 @@ def most_passed_over(part: SourcePart, limit: int) -> float:
 def without_end(part: SourcePart, most: float) -> RecordError:
     """Make the error for a record of more bytes than are passed over."""
     reason = f"{too_large(int(most))}, and its end was not reached: reading stops here"
-    return RecordError(f"{part.name}, last record", reason)
+    return RecordError(f"{part.name}, last record", reason, code="record-too-large")
 
 
 def read_beginning(part: SourcePart) -> bytes:
@@ -127,7 +127,8 @@ def _not_empty(part: SourcePart) -> Iterator[bytes]:
     stream = read_blocks(part)
     first = next(stream, None)
     if first is None:
-        raise part.error("is empty", "check that it was written, and that it is the right file")
+        step = "check that it was written, and that it is the right file"
+        raise part.error("is empty", step, code="file-empty")
     return chain([first], stream)
 
 
@@ -157,13 +158,15 @@ def read_blocks(part: SourcePart) -> Iterator[bytes]:
 @contextmanager
 def _open(part: SourcePart) -> Iterator[BinaryIO]:
     if part.path is None and sys.stdin is None:
-        raise part.error("standard input is closed", "give a file, or pipe something into it")
+        reason = "standard input is closed"
+        raise part.error(reason, "give a file, or pipe something into it", code="file-missing")
     try:
         with nullcontext(sys.stdin.buffer) if part.path is None else part.path.open("rb") as it:
             yield it
     except OSError as error:
         reason = f"cannot be read ({error.strerror or error})"
-        raise part.error(reason, "check the path and its permissions") from error
+        step = "check the path and its permissions"
+        raise part.error(reason, step, code="file-unreadable") from error
 
 
 def _clean(part: SourcePart, stream: Iterator[bytes]) -> Iterator[bytes]:
@@ -226,6 +229,6 @@ def read_whole(part: SourcePart, most: int) -> bytes:
     for block in read_blocks(part):
         count += len(block)
         if count > most:
-            raise Unusable(too_large(most))
+            raise Unusable(too_large(most), code="record-too-large")
         parts.append(block)
     return b"".join(parts)

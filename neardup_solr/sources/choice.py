@@ -180,7 +180,7 @@ def _refuse_apart(request: ColumnRequest, chosen: Chosen | None, by_fields: bool
         step = f"{step}, and {error.next_step}"
     except (ArgumentError, SourceError, RecordError, TypeError):
         return
-    raise SourceError(refused.source, refused.reason, step)
+    raise SourceError(refused.source, refused.reason, step, code=refused.code)
 
 
 def _refuse_fields(argument: str, chosen: Chosen, *, chooses_measure: bool) -> None:
@@ -192,7 +192,7 @@ def _refuse_fields(argument: str, chosen: Chosen, *, chooses_measure: bool) -> N
     reason = (
         f"{argument} is for texts, but the columns of {chosen.name} are compared, as none is text"
     )
-    raise DataError(reason, step)
+    raise DataError(reason, step, code="values-unfit")
 
 
 def _look_at_rows(request: ColumnRequest, by_fields: bool) -> Chosen | None:

@@ -87,7 +87,7 @@ def check_keep(keep: Iterable[str]) -> None:
         else:
             continue
         step = "rename the column in the source, or leave it out of `keep`"
-        raise ArgumentError(f"the column {name!r} cannot be kept: {why}", step)
+        raise ArgumentError(f"the column {name!r} cannot be kept: {why}", step, code="name-invalid")
 
 
 def dig(item: Any, name: str, lacking: Any = None) -> Any:
@@ -197,15 +197,14 @@ def find_columns(
             within.append((place, path))
             return len(names) + len(within) - 1
         if not names:
-            raise part.error("there are no columns: its rows are blank", "check the file")
+            reason = "there are no columns: its rows are blank"
+            raise part.error(reason, "check the file", code="file-empty")
         problem = describe_problem(name, [names[place] for place in places])
-        raise part.error(
-            f"{problem}{list_near(name, list_fields(rows()) or names)}",
-            "check its name"
-            if name in reading.keep
-            else "name the right ones with `id` and `text`"
-            + (number_them(reading) if name == reading.id else ""),
-        )
+        reason = f"{problem}{list_near(name, list_fields(rows()) or names)}"
+        step = "name the right ones with `id` and `text`"
+        step += number_them(reading) if name == reading.id else ""
+        step = "check its name" if name in reading.keep else step
+        raise part.error(reason, step, code="column-repeated" if places else "column-missing")
 
     reading = choose_id(part, names, reading)
     return Columns(
@@ -242,7 +241,7 @@ def check_header(
         above = headers[0][0]
         reason = f"its first line does not look like a header, but line {above + 1} does"
         step = f"if lines above the header are titles, set `skip_rows` to {above}"
-        raise part.error(reason, step)
+        raise part.error(reason, step, code="header-invalid")
     are_records = all(str(cell).isdigit() for cell in (names[0], *rows[0][1][:1]))
     are_records = are_records and any(len(str(name).split()) > 2 for name in names)
     sizes = sorted(len(str(cells[0]).split()) for _, cells in rows if len(cells) == 1)
@@ -251,7 +250,8 @@ def check_header(
     if are_records or is_long:
         reason = "has no header: its first line looks like a record"
         example = "text" if is_long else "id,text"
-        raise part.error(reason, f"add the column names as the first line, such as {example}")
+        step = f"add the column names as the first line, such as {example}"
+        raise part.error(reason, step, code="header-invalid")
 
 
 def strip_end(cells: Sequence[Any]) -> list[Any]:

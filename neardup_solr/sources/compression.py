@@ -69,18 +69,21 @@ def decompress(part: SourcePart, file: BinaryIO) -> Iterator[bytes]:
                 raise part.error(
                     f"expands to more than {most:,g} times its size: possibly a decompression bomb",
                     f"to allow this, set the environment variable {MAX_GROWTH}=0",
+                    code="expands-too-much",
                 )
             if part.on_progress and is_file:
                 part.on_progress(file.tell())
             yield block
     except EOFError as error:
-        raise RecordError(end, f"the file ends too early (truncated {kind})") from error
+        reason = f"the file ends too early (truncated {kind})"
+        raise RecordError(end, reason, code="file-damaged") from error
     except (zlib.error, gzip.BadGzipFile, _Damaged) as error:
         if not size:
             step = "give it the suffix of its format, or compress it again"
             reason = f"is not {kind} despite its suffix, or is damaged ({error})"
-            raise part.error(reason, step) from error
-        raise RecordError(end, f"the {kind} data is damaged from here on ({error})") from error
+            raise part.error(reason, step, code="file-damaged") from error
+        reason = f"the {kind} data is damaged from here on ({error})"
+        raise RecordError(end, reason, code="file-damaged") from error
 
 
 def _most_growth() -> float:

@@ -58,7 +58,7 @@ def open_csv(part: SourcePart) -> SourceTable:
     if isinstance(header, Unusable):
         step = "check `encoding` and `source_format`"
         step = step_for([unusable("", header)], step)
-        raise part.error(f"its header cannot be read: {header}", step)
+        raise part.error(f"its header cannot be read: {header}", step, code="header-invalid")
     head = join_lines(feed.held[:size]) or b""
     feed.drop(size)
     for each in (reading.delimiter,) if reading.delimiter else DELIMITERS:
@@ -233,7 +233,8 @@ def _blocks(
                     repeated.append(block.number + at)
                 elif sorted(row) == sorted(names):
                     reason = f"line {block.number + at} repeats its header in a different order"
-                    raise part.error(reason, "give the original files instead")
+                    step = "give the original files instead"
+                    raise part.error(reason, step, code="header-invalid")
             keeps = [lines[begin] for begin in block.begins]
             begins, rows = [*compress(block.begins, keeps)], [*compress(rows, keeps)]
             block = block._replace(begins=begins, rows=rows)
@@ -316,7 +317,9 @@ def _quoted_row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple
             return next(reader), reader.line_num
         except csv.Error as error:
             fault = "never closed" if "end of data" in str(error) else "not doubled within quotes"
-            problem = problem or Unusable(f"malformed quoting (a quote is {fault})", feed.held[at])
+            problem = problem or Unusable(
+                f"malformed quoting (a quote is {fault})", feed.held[at], code="csv-quotes"
+            )
         except Unusable as error:
             problem = problem or error
         if not any(rb"\"" in (line or b"") for line in feed.held[at : at + reader.line_num]):
@@ -336,7 +339,7 @@ def _continue_row(feed: _Feed, at: int, reading: Reading) -> Iterator[str]:
         if size > MAX_QUOTED_BYTES:
             reason = too_large(MAX_QUOTED_BYTES)
             reason += " in quotes, or a quote that is never closed"
-            raise Unusable(reason, feed.held[first])
+            raise Unusable(reason, feed.held[first], code="record-too-large")
         yield feed.tidy(raw.decode("utf-8", on_invalid)) + "\n"
         at += 1
 
@@ -354,4 +357,6 @@ def _of_row(position: str, row: Row, columns: Columns, reading: Reading, delimit
         return record
     reason = f"{counted(len(row), 'field')}, but the header has {len(columns.names)}"
     reason += ", and line endings are mixed" if any("\r" in cell for cell in row) else ""
-    return RecordError(position, reason, record=decode_raw(csv_line(row, delimiter)))
+    return RecordError(
+        position, reason, record=decode_raw(csv_line(row, delimiter)), code="record-malformed"
+    )

@@ -107,7 +107,7 @@ def choose_delimiter(part: SourcePart, first: bytes | None) -> str:
         return others[0] if len(names) == 1 and not named else usual  # the error shows the columns
     line = f"its columns are separated by {fitting[0]!r}"
     if named or fitting[0] not in DELIMITERS:
-        raise part.error(line, f"set `delimiter` to {fitting[0]}")
+        raise part.error(line, f"set `delimiter` to {fitting[0]}", code="csv-delimiter")
     part.on_notice(f"{part.name}: {line}, and are read that way")
     return fitting[0]
 

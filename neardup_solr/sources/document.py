@@ -102,7 +102,7 @@ def from_row(position: str, row: Sequence[Any], columns: Columns, reading: Readi
         kept = _kept(row, columns, reading) if columns.keep else NOTHING
         record = make_document(position, id, text, reading=reading, kept=kept)
     except Unusable as problem:
-        record = RecordError(position, str(problem))
+        record = RecordError(position, str(problem), code=problem.code)
     if type(record) is RecordError:
         record.record = as_columns(columns.names, values)
     return record
@@ -126,14 +126,14 @@ def make_document(
     try:
         good_id = _as_id(id, reading)
     except Unusable as problem:
-        return RecordError(position, str(problem))
+        return RecordError(position, str(problem), code=problem.code)
     try:
         good_text = _as_text(text, reading)
         good_kept = {name: as_kept(name, value) for name, value in kept.items()} if kept else kept
         texts = text if type(text) is tuple else ()
         return Document(id=good_id, text=good_text, kept=good_kept, position=position, texts=texts)
     except Unusable as problem:
-        return RecordError(position, str(problem), good_id)
+        return RecordError(position, str(problem), good_id, code=problem.code)
 
 
 def _as_id(value: object, reading: Reading) -> str:
@@ -143,14 +143,15 @@ def _as_id(value: object, reading: Reading) -> str:
         value = Number(value)
     if not isinstance(value, str):
         if value is None:
-            raise Unusable(f"{NO_ID}: {reading.id!r} is missing or null")
+            raise Unusable(f"{NO_ID}: {reading.id!r} is missing or null", code="id-missing")
         is_rounded = isinstance(value, float) and value.is_integer()
         step = "; floats this large are rounded: write whole numbers or strings" * is_rounded
         kind = describe_kind(value)
-        raise Unusable(f"the id in {reading.id!r} is {kind}, not text or a whole number{step}")
+        problem = f"the id in {reading.id!r} is {kind}, not text or a whole number{step}"
+        raise Unusable(problem, code="id-invalid")
     reason = records.id_problem(value)
     if reason is not None:
-        raise Unusable(reason)
+        raise Unusable(reason, code=records.code_of_id(reason))
     return value
 
 
@@ -162,7 +163,7 @@ def _as_text(value: object, reading: Reading) -> str:
     # Short texts need not be measured, nor copied.
     most = reading.max_doc_bytes
     if len(value) > most or (len(value) * CHARACTER_BYTES > most and len(value.encode()) > most):
-        raise Unusable(too_large(most))
+        raise Unusable(too_large(most), code="record-too-large")
     return value
 
 
@@ -172,7 +173,7 @@ def _join_texts(values: tuple[object, ...], reading: Reading) -> str:
     texts = [_one_text(as_kept(name, value), name) for value, name in pairs if value is not None]
     if not texts:
         names = " and ".join(map(repr, reading.text))
-        raise Unusable(f"no text: {names} are missing or null")
+        raise Unusable(f"no text: {names} are missing or null", code="text-missing")
     return "\n".join(texts)
 
 
@@ -181,6 +182,7 @@ def _one_text(value: object, name: str) -> str:
         return "\n".join(value)
     if not isinstance(value, str):
         if value is None:
-            raise Unusable(f"no text: {name!r} is missing or null")
-        raise Unusable(f"the text in {name!r} is {describe_kind(value)}, not text")
+            raise Unusable(f"no text: {name!r} is missing or null", code="text-missing")
+        reason = f"the text in {name!r} is {describe_kind(value)}, not text"
+        raise Unusable(reason, code="value-invalid")
     return value

@@ -77,7 +77,7 @@ def _refuse_kind(part: SourcePart, head: bytes) -> None:
     """Refuse what is no text, and mark-up unless it is read as such, or that is asked for."""
     kind = kind_of_part(part, head)
     if kind is not None and not (kind.is_text and (kind.format or part.reading.source_format)):
-        raise part.error(f"is {kind.words}, not text", kind.next_step)
+        raise part.error(f"is {kind.words}, not text", kind.next_step, code="file-kind")
 
 
 def _refuse_unmarked(part: SourcePart, head: bytes) -> None:
@@ -86,7 +86,8 @@ def _refuse_unmarked(part: SourcePart, head: bytes) -> None:
         is_likely = [*map(bool, head[:4])] == [*map(bool, "aa".encode(order)[:4])]
         if is_likely and is_written(head[:4_096].decode(order, "replace")):  # RFC 4627, 3
             reason = f"is {order[:6].upper()} without a byte order mark"
-            raise part.error(reason, f"it appears to be {order}: set `encoding` to {order}")
+            step = f"it appears to be {order}: set `encoding` to {order}"
+            raise part.error(reason, step, code="encoding")
 
 
 def is_written(text: str) -> bool:
@@ -111,7 +112,8 @@ def _refuse_binary(part: SourcePart, head: bytes, encoding: str) -> None:
         is_odd = is_odd or (is_wide and not is_written(text))
     if is_odd:
         reason = "is not text: it has NUL bytes or other control characters"
-        raise part.error(reason, "give the text that it was made from, or leave it out")
+        step = "give the text that it was made from, or leave it out"
+        raise part.error(reason, step, code="file-kind")
 
 
 def _from_encoding(part: SourcePart, encoding: str, stream: Iterable[bytes]) -> Iterator[bytes]:
@@ -129,9 +131,9 @@ def _from_encoding(part: SourcePart, encoding: str, stream: Iterable[bytes]) -> 
         name = (part.reading.encoding or encoding[:6]).upper()
         if is_first:
             step = "check `encoding`: files from Excel usually use cp1252"
-            raise part.error(f"is not {name} ({error})", step) from error
+            raise part.error(f"is not {name} ({error})", step, code="encoding") from error
         reason = f"the file ends too early (half a {name} character)"
-        raise RecordError(f"{part.name}, at its end", reason) from error
+        raise RecordError(f"{part.name}, at its end", reason, code="file-damaged") from error
 
 
 def _latin(part: SourcePart, stream: Iterable[bytes]) -> Iterator[bytes]:

@@ -43,7 +43,7 @@ def open_xlsx(part: SourcePart) -> SourceTable:
     try:
         _, header = next(sheet_rows, (0, Cells(())))
     except RecordError as error:
-        raise part.error(error.reason, "save it again") from error
+        raise part.error(error.reason, "save it again", code=error.code) from error
     reading = choose_id(part, header, part.reading)
 
     unescaped = (
@@ -81,7 +81,7 @@ def _rows(part: SourcePart, *, has_cells: bool = False) -> Iterator[tuple[int, A
     """Read the rows, header first, with their numbers. Raises RecordError at damage."""
     with _open_book(part) as book:
         if not book.worksheets:
-            raise part.error("has no sheet with cells", "check the file")
+            raise part.error("has no sheet with cells", "check the file", code="file-empty")
         sheet = _find_sheet(part, book.worksheets, lambda sheet: str(sheet.title))
         sheet.reset_dimensions()  # what the file says of its size is often wrong
         number, repeated, below = 0, list[int](), list[Any]()
@@ -108,7 +108,9 @@ def _rows(part: SourcePart, *, has_cells: bool = False) -> Iterator[tuple[int, A
             raise
         except Exception as error:  # openpyxl raises almost any of a damaged file
             reason = f"the file is damaged from here on ({first_line(error)})"
-            raise RecordError(f"{part.name}, after row {number}", reason) from error
+            raise RecordError(
+                f"{part.name}, after row {number}", reason, code="file-damaged"
+            ) from error
         if repeated:
             part.on_notice(f"{part.name}: the header is repeated in row {show_names(repeated)}")
         if number == SIZES.sheet_rows:
@@ -126,7 +128,8 @@ def _find_sheet(part: SourcePart, sheets: Sequence[Any], title_of: Callable[[Any
     for sheet, title in zip(sheets, titles, strict=True):
         if title.casefold() == name.casefold():
             return sheet
-    raise part.error(f"has no sheet {name!r}", f"choose one of: {show_names(titles)}")
+    reason = f"has no sheet {name!r}"
+    raise part.error(reason, f"choose one of: {show_names(titles)}", code="sheet-missing")
 
 
 def _tell_full(part: SourcePart, rows: int) -> None:
@@ -142,9 +145,11 @@ def unescape(cell: str) -> str:
 @contextmanager
 def _open_book(part: SourcePart) -> Iterator[Any]:
     if part.path is None:
-        raise part.error("Excel cannot be read from standard input", "give a file name")
+        reason = "Excel cannot be read from standard input"
+        raise part.error(reason, "give a file name", code="not-from-stdin")
     if part.path.exists() and not part.path.is_file():  # a device might never end
-        raise part.error("is a pipe or a device, not an Excel file", "give a file name")
+        reason = "is a pipe or a device, not an Excel file"
+        raise part.error(reason, "give a file name", code="file-kind")
     openpyxl = part.require("Excel", "openpyxl")
     with ExitStack() as stack:
         try:
@@ -153,12 +158,13 @@ def _open_book(part: SourcePart) -> Iterator[Any]:
             _check_parts(part, file)
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
         except OSError as error:
-            raise part.error(f"cannot be read ({error})", "check its permissions") from error
+            reason = f"cannot be read ({error})"
+            raise part.error(reason, "check its permissions", code="file-unreadable") from error
         except (SourceError, MemoryError):
             raise
         except Exception as error:
             reason = f"is not a complete Excel file ({first_line(error)})"
-            raise part.error(reason, "save it as .xlsx") from error
+            raise part.error(reason, "save it as .xlsx", code="file-damaged") from error
         yield book
 
 
@@ -172,7 +178,8 @@ def _check_parts(part: SourcePart, file: BinaryIO) -> None:
             grows = entry.file_size > MOST_GROWTH * entry.compress_size
             if entry.file_size > MOST_WHOLE and (grows or not is_streamed):
                 reason = f"expands to {entry.file_size:,} bytes: possibly a ZIP bomb"
-                raise part.error(f"part {entry.filename!r} {reason}", "save it again, or as CSV")
+                step = "save it again, or as CSV"
+                raise part.error(f"part {entry.filename!r} {reason}", step, code="expands-too-much")
 
 
 def _rows_with_cells(
@@ -196,17 +203,19 @@ def _rows_with_cells(
 def open_xls(part: SourcePart) -> SourceTable:
     """Open a sheet, the first if none is named: a header, then rows. Blank ones are skipped."""
     if part.path is None:
-        raise part.error("Excel cannot be read from standard input", "give a file name")
+        reason = "Excel cannot be read from standard input"
+        raise part.error(reason, "give a file name", code="not-from-stdin")
     xlrd = part.require("Old Excel", "xlrd")
     try:
         book = xlrd.open_workbook(part.path, logfile=_Silent())
     except OSError as error:
-        raise part.error(f"cannot be read ({error})", "check its permissions") from error
+        reason = f"cannot be read ({error})"
+        raise part.error(reason, "check its permissions", code="file-unreadable") from error
     except Exception as error:  # xlrd raises almost any of a damaged file
         reason = f"is not a complete Excel file ({first_line(error)})"
-        raise part.error(reason, "save it as .xlsx") from error
+        raise part.error(reason, "save it as .xlsx", code="file-damaged") from error
     if not book.sheets():
-        raise part.error("has no sheet with cells", "check the file")
+        raise part.error("has no sheet with cells", "check the file", code="file-empty")
     sheet = _find_sheet(part, book.sheets(), lambda sheet: str(sheet.name))
     numbers = range(part.reading.skip_rows, sheet.nrows)
     written = ((at, [_xls_value(xlrd, book, cell) for cell in sheet.row(at)]) for at in numbers)

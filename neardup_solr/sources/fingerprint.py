@@ -65,7 +65,8 @@ def _identify_path(name: Named, reading: Reading) -> str | None:
         return _identify_file(path) if path.is_file() else None
     except OSError as error:
         reason = f"cannot be read ({error.strerror})"
-        raise source.error(reason, "check the path and its permissions") from error
+        step = "check the path and its permissions"
+        raise source.error(reason, step, code="file-unreadable") from error
 
 
 def _identify_file(path: Path) -> str:

@@ -67,7 +67,8 @@ def choose_format(part: SourcePart) -> str | None:
     format = part.reading.source_format
     if part.path is None and format in ("folder", "parquet", *SHEETS):
         step = "give the name of a file or folder"
-        raise PathError(part.label, f"a source of the format {format} cannot be read from it", step)
+        reason = f"a source of the format {format} cannot be read from it"
+        raise PathError(part.label, reason, step, code="format-unfit")
     if part.path is None:
         return format
     has_files, wants_files = part.is_folder(), format == "folder"
@@ -75,14 +76,16 @@ def choose_format(part: SourcePart) -> str | None:
         return "folder"
     if has_files != wants_files:
         kind, want = ("folder", "file") if has_files else ("file", "folder")
-        raise part.error(f"is a {kind}, not a {want}", f"omit `source_format`, or name a {want}")
+        reason = f"is a {kind}, not a {want}"
+        raise part.error(reason, f"omit `source_format`, or name a {want}", code="file-kind")
     if format is None:
         format = suffix_format(part.path)
         if part.reading.delimiter and format in (None, "lines"):
             return "csv"
         format = _look_inside(part, format)
         if format is None:
-            raise part.error("its format is not clear from its suffix", CHOICES)
+            reason = "its format is not clear from its suffix"
+            raise part.error(reason, CHOICES, code="format-unknown")
     return format
 
 
@@ -109,13 +112,13 @@ def _look_inside(part: SourcePart, format: str | None) -> str | None:
         words, actual = kind.words, kind.format
     elif kind.is_text and format in SHEETS:
         step = "save it as .xlsx, or as CSV"
-        raise part.error(f"is {kind.words}, not an Excel file", step)
+        raise part.error(f"is {kind.words}, not an Excel file", step, code="file-kind")
     elif kind.is_text and kind.format and kind.format != format:
         if format not in (None, "lines", *WITH_MARKUP):  # such as a page that tells of an error
-            raise part.error(f"is {kind.words}, not {format}", kind.next_step)
+            raise part.error(f"is {kind.words}, not {format}", kind.next_step, code="file-kind")
         words, actual = kind.words, kind.format
     elif format is None:
-        raise part.error(f"is {kind.words}, not text", kind.next_step)
+        raise part.error(f"is {kind.words}, not text", kind.next_step, code="file-kind")
     else:  # which its reader refuses, if it cannot read it
         return format
     part.on_notice(f"{part.name} looks like {words} and is read as such")
@@ -148,7 +151,7 @@ def check_format(part: SourcePart) -> None:
     ):
         if getattr(reading, option) and format not in formats:
             kind = ArgumentError if reading.source_format else DataError
-            raise kind(f"{of} has {lacks}", f"leave `{option}` out")
+            raise kind(f"{of} has {lacks}", f"leave `{option}` out", code="arguments-conflict")
 
 
 def are_enough(head: bytes) -> bool:
@@ -203,7 +206,9 @@ def _refuse_table(part: SourcePart, lines: Sequence[str]) -> None:
         missing = " or ".join(map(repr, (reading.id, *reading.text)))
         reason = f"looks like a table with the columns {columns}, without {missing}"
         step = "if each line holds an id and a text, set `source_format` to lines"
-        raise part.error(reason, f"name the right columns with `id` and `text`; {step}")
+        raise part.error(
+            reason, f"name the right columns with `id` and `text`; {step}", code="column-missing"
+        )
 
 
 def _first_lines(head: bytes) -> list[str]:

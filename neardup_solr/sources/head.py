@@ -32,11 +32,13 @@ def read_text(source: str | Path, *, reading: Reading = USUAL) -> str:
     try:
         return read_contents(opened, reading.max_doc_bytes)
     except Unusable as problem:
-        raise opened.error(str(problem), "give a shorter text, or one in UTF-8") from problem
+        step = "give a shorter text, or one in UTF-8"
+        raise opened.error(str(problem), step, code=problem.code) from problem
     except RecordError as error:
-        raise opened.error(error.reason, "give a complete file") from error
+        raise opened.error(error.reason, "give a complete file", code=error.code) from error
     except Several:
-        raise opened.error("holds several texts", "give a file with one text") from None
+        reason = "holds several texts"
+        raise opened.error(reason, "give a file with one text", code="value-invalid") from None
 
 
 def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:

@@ -83,10 +83,10 @@ def read_memory(source: Any, part: SourcePart) -> Iterator[Piece]:
     """
     kind = kind_of(source)
     if kind in SERIES:
-        raise ArgumentError(f"a {kind} has no columns", SERIES[kind])
+        raise ArgumentError(f"a {kind} has no columns", SERIES[kind], code="argument-type")
     if not kind:
         what = f"the class {source.__name__}" if isinstance(source, type) else describe(source)
-        raise ArgumentError(f"{what} is not a source", WHAT_MAY_BE)
+        raise ArgumentError(f"{what} is not a source", WHAT_MAY_BE, code="argument-type")
     readers: dict[str, Callable[[Any, SourcePart], Iterator[Piece]]] = {
         "pandas": _read_pandas,
         "polars": _read_polars,
@@ -179,6 +179,7 @@ def _read_pandas(frame: Any, part: SourcePart) -> Iterator[Piece]:
                 f"the column {id!r} is missing; available: {show_names(names)}",
                 "name the right one with `id`, or make the index the id: "
                 f"df.rename_axis({id!r}){number_them(reading)}",
+                code="column-missing",
             )
     columns = find_columns(part, names, part.reading, partial(rows_of, frame, FIRST_ROWS))
     slices = map(take, range(0, len(frame), FRAME_ROWS))
@@ -232,7 +233,7 @@ def _read_tables(source: Any, part: SourcePart) -> Iterator[Piece]:
             reader = from_dataframe(source).to_reader()
     except (pyarrow.ArrowException, TypeError, ValueError) as error:
         what = f"{describe(source)} has no columns ({first_line(error)})"
-        raise ArgumentError(what, WHAT_MAY_BE) from error
+        raise ArgumentError(what, WHAT_MAY_BE, code="argument-type") from error
     return read_arrow(part, reader)
 
 
@@ -241,7 +242,8 @@ def _read_mapping(source: Any, part: SourcePart) -> Iterator[Record]:
     names = list(source.keys())
     has_text = any(matches(name, names) for name in part.reading.text)
     if names and not has_text and all(isinstance(source[name], str) for name in names):
-        raise part.error("has texts by their ids, not columns", "give its items()")
+        reason = "has texts by their ids, not columns"
+        raise part.error(reason, "give its items()", code="argument-type")
     examples = partial(rows_of, source, FIRST_ROWS)
     places, columns = find_columns(part, names, part.reading, examples).needed()
     parts = {names[place]: source[names[place]] for place in places}
@@ -249,11 +251,11 @@ def _read_mapping(source: Any, part: SourcePart) -> Iterator[Record]:
         if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
             reason = f"its column {name!r} is {describe(column)}, not a list of values"
             step = "give a list for each column; a single document is given as [(id, text)]"
-            raise part.error(reason, step)
+            raise part.error(reason, step, code="argument-type")
     if len(set(map(len, parts.values()))) > 1:
         lengths = ", ".join(f"{name!r} {len(column):,}" for name, column in parts.items())
         reason = f"its columns differ in length: {lengths}"
-        raise part.error(reason, "give the same number of values for each")
+        raise part.error(reason, "give the same number of values for each", code="argument-type")
     return (
         from_row(f"{part.name}, row {number}", row, columns, part.reading)
         for number, row in enumerate(zip(*parts.values(), strict=True), 1)
@@ -274,7 +276,9 @@ def read_iterable(source: Iterable[Any], part: SourcePart) -> Iterator[Piece]:
             items = _of_one_kind(part, chain([(number, item)], numbered), kind)
             yield from readers[kind](items, part)
             return
-        yield RecordError(f"{part.name}, record {number}", _misfit(item, kind))
+        yield RecordError(
+            f"{part.name}, record {number}", _misfit(item, kind), code="record-malformed"
+        )
 
 
 def list_names(items: Iterable[Any]) -> list[Any]:
@@ -299,7 +303,10 @@ def _of_one_kind(
     for number, item in numbered:
         position = f"{part.name}, record {number}"
         fits = kind_of_item(item) == kind
-        yield position, item if fits else RecordError(position, _misfit(item, kind))
+        yield (
+            position,
+            item if fits else RecordError(position, _misfit(item, kind), code="record-malformed"),
+        )
 
 
 def kind_of_item(item: object) -> str:
@@ -340,7 +347,7 @@ def _with_plain_values(document: Document, position: str, reading: Reading) -> R
         kept = {name: read_kept(name, each, reading) for name, each in document.kept.items()}
         record = make_document(position, id, text, reading=reading, kept=kept)
     except Unusable as reason:
-        record = RecordError(position, str(reason))
+        record = RecordError(position, str(reason), code="value-invalid")
     if type(record) is not RecordError:
         return record
     if type(document.id) is type(document.text) is str:
@@ -353,7 +360,8 @@ def _with_plain_values(document: Document, position: str, reading: Reading) -> R
 def _of_pairs(items: Iterable[tuple[str, Any]], part: SourcePart) -> Iterator[Record]:
     if part.reading.keep:
         problem = f"{part.label}: pairs of id and text have no further columns"
-        raise ArgumentError(problem, "give dicts instead, or leave `keep` out")
+        step = "give dicts instead, or leave `keep` out"
+        raise ArgumentError(problem, step, code="arguments-conflict")
     id = 0 if part.reading.has_ids else None
     pair = Columns(names=(ID, TEXT), id=id, text=(1,), keep=())
     for position, item in items:
@@ -361,7 +369,11 @@ def _of_pairs(items: Iterable[tuple[str, Any]], part: SourcePart) -> Iterator[Re
             yield item
         elif len(item) != 2:
             values = counted(len(item), "value")
-            yield RecordError(position, f"a record of {values}: give (id, text), or a dict")
+            yield RecordError(
+                position,
+                f"a record of {values}: give (id, text), or a dict",
+                code="record-malformed",
+            )
         else:
             yield from_row(position, item, pair, part.reading)
 
@@ -390,7 +402,7 @@ def _take_columns(position: str, item: Any, reading: Reading) -> Object:
                 values[name] = (read_id if name == reading.id else read_value)(boxed, reading)
     except Unusable as problem:
         record = as_columns(item.keys(), item.values())
-        return position, RecordError(position, str(problem), record=record), b""
+        return position, RecordError(position, str(problem), record=record, code=problem.code), b""
     needed = (*reading.text, reading.id) if reading.has_ids else reading.text
     if None in map(values.get, needed):
         names = (name for name in item if isinstance(name, str))  # for the error

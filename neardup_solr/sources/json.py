@@ -228,7 +228,7 @@ def find_array(part: SourcePart, room: int) -> tuple[SourcePart, tuple[int, int]
         step = "give an array of objects, or one object per line"
         step = f"{step}, for example with: jq -c '.{name}[]'" if path else step
         step = "query Solr with group.main=true" if "grouped" in path else step
-        raise part.error("is one JSON object on several lines", step)
+        raise part.error("is one JSON object on several lines", step, code="record-malformed")
     return part, None
 
 
@@ -248,7 +248,8 @@ def _refuse_error(part: SourcePart, head: bytes) -> None:
         message = next((text for text in texts if isinstance(text, str)), None)
         if message and not any(name.startswith("error.") for name in needed):
             reason = f"is an error message from a server: {message.partition(chr(10))[0]}"
-            raise part.error(reason, "correct the query and save the response again")
+            step = "correct the query and save the response again"
+            raise part.error(reason, step, code="file-kind")
 
 
 def _search_array(head: bytes, columns: Collection[str], is_whole: bool) -> tuple[list[str], int]:
@@ -325,7 +326,9 @@ def lists_of_elements(
                     reason = "the text after the array is not read: write one object per line"
                     cut = "the object around the array is cut off, or is followed by text"
                     reason = cut if around else reason
-                    raise RecordError(f"{part.name}, at its end", reason) from None
+                    raise RecordError(
+                        f"{part.name}, at its end", reason, code="file-damaged"
+                    ) from None
                 return
         held += block[start:][: room + 1 - len(held)]
         passed += len(block)
@@ -336,4 +339,4 @@ def lists_of_elements(
     if len(held) > room:
         yield [None]
     reason = "the file ends too early (the array is not closed)"
-    raise RecordError(f"{part.name}, at its end", reason)
+    raise RecordError(f"{part.name}, at its end", reason, code="file-damaged")

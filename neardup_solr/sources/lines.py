@@ -121,7 +121,7 @@ def _with_ids(part: SourcePart) -> SourcePart:
     if part.reading.guess == "refuse":
         reason = "the first words of its lines do not look like ids"
         step = f"set `id` to id if they are{number_them(part.reading)}"
-        raise part.error(reason, step)
+        raise part.error(reason, step, code="header-invalid")
     line = "the first words of its lines do not look like ids, so the lines are numbered from 1"
     part.on_notice(f"{part.name}: {line}")
     return replace(part, reading=replace(reading, id=ROW))

@@ -47,7 +47,8 @@ def make_object(raw: bytes, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(item) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise Unusable(f"malformed JSON: the key {twice!r} appears twice", raw)
+        reason = f"malformed JSON: the key {twice!r} appears twice"
+        raise Unusable(reason, raw, code="record-malformed")
     return item
 
 
@@ -59,7 +60,9 @@ def from_objects(part: SourcePart, objects: Iterable[Object], reading: Reading) 
     for position, item, raw in objects:
         if type(item) is not dict:
             if not isinstance(item, RecordError):
-                item = RecordError(position, "not a JSON object", record=decode_raw(raw))
+                item = RecordError(
+                    position, "not a JSON object", record=decode_raw(raw), code="record-malformed"
+                )
             yield item
             continue
         if unseen:
@@ -78,7 +81,7 @@ def from_objects(part: SourcePart, objects: Iterable[Object], reading: Reading) 
         record = make_document(position, id, text, reading=reading, kept=kept)
         if kept and raw and (name := _find_rounded(kept, item, raw)):
             reason = f"the column {name!r} contains a whole number larger than 64 bits"
-            record = RecordError(position, reason)
+            record = RecordError(position, reason, code="value-invalid")
         if type(record) is RecordError:
             record.record = _original(item, raw)
         yield record
@@ -124,7 +127,11 @@ def load(position: str, raw: bytes | None, reading: Reading) -> Object:
     Invalid UTF-8 is another error than malformed JSON, or read anyway if lossy.
     """
     if raw is None:
-        return position, RecordError(position, too_large(reading.max_doc_bytes)), b""
+        return (
+            position,
+            RecordError(position, too_large(reading.max_doc_bytes), code="record-too-large"),
+            b"",
+        )
     reason = ""
     try:
         try:
@@ -143,7 +150,11 @@ def load(position: str, raw: bytes | None, reading: Reading) -> Object:
         return position, unusable(position, problem), b""
     except (ValueError, RecursionError):
         pass  # for the reason above
-    return position, RecordError(position, reason, record=decode_raw(raw)), b""
+    return (
+        position,
+        RecordError(position, reason, record=decode_raw(raw), code="record-malformed"),
+        b"",
+    )
 
 
 def parse_json(raw: bytes) -> Any:
@@ -175,7 +186,13 @@ def open_rows(part: SourcePart, format: str, read: Callable[[], Iterator[Numbere
     def objects() -> Iterator[Object]:
         for number, row in read():
             position = f"{where}{number}"
-            yield position, row if isinstance(row, dict) else RecordError(position, row), b""
+            yield (
+                position,
+                row
+                if isinstance(row, dict)
+                else RecordError(position, row, code="record-too-large"),
+                b"",
+            )
 
     return SourceTable(
         format=format, reading=reading,

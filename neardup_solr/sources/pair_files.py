@@ -40,7 +40,7 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
     """
     if not isinstance(path, str | os.PathLike):
         problem = f"`path` cannot be {describe(path)}"
-        raise ArgumentError(problem, "give the path of a file of pairs")
+        raise ArgumentError(problem, "give the path of a file of pairs", code="argument-type")
     format, names, lines = _read_lines(path, PAIR)
     path, places = Path(path), [0, 1]
     if set(PAIR) <= set(names):
@@ -101,7 +101,7 @@ def _read_lines(
         step = "give a TSV, CSV, JSONL, Parquet or .xlsx file; in a spreadsheet, save CSV as UTF-8"
         if name := guess_encoding(Path(path).read_bytes()[:SAMPLE]):
             step = f"it appears to be {name}: save it as UTF-8"
-        raise SourceError(str(path), reason, step) from None
+        raise SourceError(str(path), reason, step, code="encoding") from None
 
 
 def _parse(line: bytes) -> dict[str, Any]:
@@ -132,14 +132,16 @@ def _cells(table: SourceTable, record: Any) -> list[str]:
 def _with_first(path: Path, first: list[str], lines: list[Line]) -> list[Line]:
     """Put the first line before the others, unless it is a header."""
     if not any(first) and not lines:
-        raise SourceError(str(path), "is empty", "give a file with two columns of ids")
+        step = "give a file with two columns of ids"
+        raise SourceError(str(path), "is empty", step, code="file-empty")
     above, below = first[:2], [cell for _, cells in lines for cell in cells[:2]]
     if below and all(map(_is_name, above)) and not any(map(_is_name, below)):
         return lines
     are_numbers = below and all(map(str.isdigit, below))
     if PAIR[0] in first or (are_numbers and not any(map(str.isdigit, above))):
         step = "name the two id columns id and other_id, or remove that line"
-        raise SourceError(str(path), "line 1 looks like a header without id and other_id", step)
+        reason = "line 1 looks like a header without id and other_id"
+        raise SourceError(str(path), reason, step, code="header-invalid")
     return [(1, first), *lines]
 
 
@@ -151,8 +153,9 @@ def _pair(path: Path, number: int, cells: Sequence[Any]) -> tuple[str, str]:
     ids = [str(cell) for cell in map(as_whole, cells) if type(cell) in (str, int)]
     if len(ids) < 2 or any(map(id_problem, ids)):
         step = "give two ids per line, in JSON as id and other_id"
-        raise SourceError(str(path), f"line {number} is not a pair of ids", step)
+        reason = f"line {number} is not a pair of ids"
+        raise SourceError(str(path), reason, step, code="line-invalid")
     if ids[0] == ids[1]:
         reason = f"line {number} pairs {ids[0]!r} with itself"
-        raise SourceError(str(path), reason, "remove that line")
+        raise SourceError(str(path), reason, "remove that line", code="line-invalid")
     return ids[0], ids[1]

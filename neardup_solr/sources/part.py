@@ -42,9 +42,9 @@ class SourcePart:
     begun: Iterator[bytes] | None = None  # its blocks, if the first ones were read already
     within: str = ""  # its path in the folder, or its name among several files
 
-    def error(self, reason: str, next_step: str) -> SourceError:
+    def error(self, reason: str, next_step: str, *, code: str) -> SourceError:
         """Make the error for the part as a whole."""
-        return SourceError(self.label, reason, next_step)
+        return SourceError(self.label, reason, next_step, code=code)
 
     def is_folder(self) -> bool:
         """Tell whether it is a folder, or raise SourceError if nothing can be read there."""
@@ -55,14 +55,14 @@ class SourcePart:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", error)
             if isinstance(error, FileNotFoundError):
-                problem = "there is no such file or folder"
+                problem, code = "there is no such file or folder", "file-missing"
             else:
-                problem = f"cannot be read ({reason})"
+                problem, code = f"cannot be read ({reason})", "file-unreadable"
             step = "check the path"
             if any(blank in self.label for blank in " \n"):
                 in_memory = "pass a text as [(id, text)], and a list of texts as enumerate(texts)"
                 step = f"{step}; in Python, {in_memory}"
-            raise self.error(problem, step) from error
+            raise self.error(problem, step, code=code) from error
 
     def require(self, format: str, library: str) -> Any:
         """Import the library that a format needs, or raise SourceError."""
@@ -70,7 +70,7 @@ class SourcePart:
             return import_module(library)
         except ImportError as error:
             reason = f"{format} needs the library {library}"
-            raise self.error(reason, NEEDS_FORMATS) from error
+            raise self.error(reason, NEEDS_FORMATS, code="package-missing") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,9 @@ def _with_id(piece: Record, id: str) -> Record:
     if isinstance(piece, Document):
         return replace(piece, id=id)
     position, reason = piece.position, piece.reason
-    return RecordError(position, reason, id, record=piece.record, stage=piece.stage)
+    return RecordError(
+        position, reason, id, record=piece.record, stage=piece.stage, code=piece.code
+    )
 
 
 def one_by_one(pieces: Iterable[Piece]) -> Iterator[Record]:

@@ -46,7 +46,7 @@ def list_parts(
     sources = [name_source(path, reading, on_progress, notify) for path in paths]
     if reading.source_format not in (None, *FORMATS):
         problem = f"unknown format {reading.source_format!r}"
-        raise ArgumentError(f"{sources[0].label}: {problem}", CHOICES)
+        raise ArgumentError(f"{sources[0].label}: {problem}", CHOICES, code="format-unknown")
     parts = [part for source in sources for part in _list_folder(source, refuses_mixed)]
     if len(parts) > 1:
         parts = _join_parts(parts)
@@ -78,7 +78,8 @@ def name_source(
 ) -> SourcePart:
     """Name a file, a folder or standard input, as errors and positions do."""
     if path == "":
-        raise PathError("''", "is not a valid file name", "name a file or a folder")
+        reason = "is not a valid file name"
+        raise PathError("''", reason, "name a file or a folder", code="argument-invalid")
     is_stdin = str(path) == "-"
     label = STDIN if is_stdin else str(path)
     return SourcePart(
@@ -107,7 +108,7 @@ def _join_parts(sources: Sequence[SourcePart]) -> list[SourcePart]:
     for source in sources:
         if source.path is None:
             problem = "standard input cannot be one of several sources"
-            raise ArgumentError(problem, "use it alone")
+            raise ArgumentError(problem, "use it alone", code="arguments-conflict")
         name = source.name if names.count(source.name) == 1 else source.label
         notify = source.on_progress
         shifted = notify and _shift(done, notify)
@@ -134,7 +135,7 @@ def _list_folder(part: SourcePart, refuses_mixed: bool) -> list[SourcePart]:
             if refuses_mixed:
                 reason = f"{mixed}, so each file would be read as one text"
                 step = "remove it, list the files of the table, or set `source_format` to folder"
-                raise part.error(reason, step)
+                raise part.error(reason, step, code="format-unknown")
             line = f"{line}, as {mixed}; name the files of a table one by one"
         part.on_notice(line)
     if other is not None or not paths:
@@ -175,7 +176,9 @@ def _make_part(folder: SourcePart, path: Path) -> SourcePart:
     name = f"{folder.name}/{within}"
     part = replace(folder, label=str(path), name=name, path=path, within=within)
     if path.is_symlink() and not is_inside(path, folder.path):
-        raise part.error("a link that leaves the folder is not followed", "name the file itself")
+        reason = "a link that leaves the folder is not followed"
+        raise part.error(reason, "name the file itself", code="file-unreadable")
     if not path.is_file():  # reading a pipe or a device might never end
-        raise part.error("is not a readable file", "move it out of the folder")
+        reason = "is not a readable file"
+        raise part.error(reason, "move it out of the folder", code="file-unreadable")
     return part

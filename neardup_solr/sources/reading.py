@@ -55,11 +55,11 @@ class Reading:
 
     def __post_init__(self) -> None:
         if not self.text or len(set(self.text)) < len(self.text):
-            raise ArgumentError("`text` must name columns, each only once", 'give text="title"')
+            reason = "`text` must name columns, each only once"
+            raise ArgumentError(reason, 'give text="title"', code="argument-invalid")
         checks.require_positive(max_doc_bytes=self.max_doc_bytes)
-        checks.require(
-            self.skip_rows >= 0, f"`skip_rows` cannot be {self.skip_rows}", "give 0 or more"
-        )
+        reason = f"`skip_rows` cannot be {self.skip_rows}"
+        checks.require(self.skip_rows >= 0, reason, "give 0 or more", code="argument-out-of-range")
 
     def as_record(self, document: Document) -> Mapping[str, object]:
         """Name the values of a document as its source does, joined texts by the first column."""
@@ -120,7 +120,7 @@ def _parse_delimiter(name: str) -> str:
     delimiter = "\t" if name.lower() in ("\\t", "tab") else name  # it is hard to type in a shell
     if len(delimiter) != 1 or delimiter in '"\r\n\0\ufeff':
         step = "give one character, such as ; or a tab"
-        raise ArgumentError(f"`delimiter` cannot be {name!r}", step)
+        raise ArgumentError(f"`delimiter` cannot be {name!r}", step, code="argument-invalid")
     return delimiter
 
 
@@ -131,5 +131,6 @@ def _find_encoding(label: str) -> str | None:
         name = codecs.lookup(label).name
         " ".encode(name)  # refuses what does not encode text, such as zlib
     except (LookupError, ValueError) as error:
-        raise ArgumentError(f"`encoding` cannot be {label!r}", step) from error
+        reason = f"`encoding` cannot be {label!r}"
+        raise ArgumentError(reason, step, code="argument-invalid") from error
     return None if name in ("utf-8", "utf-8-sig") else name

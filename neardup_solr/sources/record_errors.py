@@ -58,12 +58,12 @@ def describe_error(error: RecordError) -> str:
 def came_before(document: Document, record: Mapping[str, Any] | None = None) -> RecordError:
     """Make the error for a document whose id came before. `record` is as its source has it."""
     position, id = document.position, document.id
-    return RecordError(position, AGAIN, id, record=record, stage="check")
+    return RecordError(position, AGAIN, id, record=record, stage="check", code="id-repeated")
 
 
 def unusable(position: str, problem: Unusable) -> RecordError:
     """Make the error for a record that could not even be taken apart."""
-    return RecordError(position, str(problem), record=decode_raw(problem.raw))
+    return RecordError(position, str(problem), record=decode_raw(problem.raw), code=problem.code)
 
 
 def decode_raw(raw: bytes | str | None) -> str | None:
@@ -119,7 +119,7 @@ def require_most(part: SourcePart, pieces: Iterator[Piece], step: str) -> Iterat
     if 2 * len(bad) > records:
         reason = f"{len(bad)} of the first {records} records cannot be used, the first being "
         step = step_for(bad, step)
-        raise part.error(reason + describe_error(bad[0]), step)
+        raise part.error(reason + describe_error(bad[0]), step, code="records-unusable")
     while first:  # each is let go at once, for they may be large
         yield first.popleft()
     yield from pieces
@@ -142,4 +142,4 @@ def require_some(part: SourcePart, pieces: Iterator[Piece], step: str) -> Iterat
         first, count = first or piece, count + 1
     if first is not None:
         reason = f"none of its {count:,} records can be used, the first being "
-        raise part.error(reason + describe_error(first), step)
+        raise part.error(reason + describe_error(first), step, code="records-unusable")

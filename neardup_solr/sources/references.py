@@ -93,7 +93,8 @@ def open_references(part: SourcePart) -> SourceTable:
             written = decode(read_whole(part, MOST_BYTES), part.reading)
         except Unusable as problem:
             reason = f"cannot be read: {problem}"
-            raise part.error(reason, "split it, or set its `encoding`") from problem
+            step = "split it, or set its `encoding`"
+            raise part.error(reason, step, code="encoding") from problem
         if format == "ris":
             parsed: Iterator[Numbered] = parse_ris(written.split("\n"))
         else:

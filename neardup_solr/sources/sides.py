@@ -66,6 +66,8 @@ def _share(words: Counter[str], others: Mapping[str, int]) -> float:
 class UnpairedError(DataError):
     """Columns of two sources have other names in either."""
 
+    code = "columns-unpaired"
+
 
 def require_telling(
     argument: str, guess: Guess | None, sides: Sequence[Any], read: Sequence[tuple[Any, Any]],
@@ -99,7 +101,7 @@ def require_rows(read: Sequence[tuple[Any, Any]], rows: Sequence[Any]) -> None:
     for (side, _), side_rows in zip(read, rows, strict=True) if len(rows) > 1 else ():
         if not side_rows:
             step = "check that it is complete, and the right one"
-            raise SourceError(label_of(side), "has columns, but no rows", step)
+            raise SourceError(label_of(side), "has columns, but no rows", step, code="file-empty")
 
 
 def refuse_unpaired(

@@ -59,7 +59,9 @@ def lacking(
     """Make the error that a source has no record of an id, or that its record was refused."""
     paths = paths_of(source)
     name = "the documents" if paths is None else shown_name(paths)
-    missing = SourceError(name, f"there is no {what} with the id {id!r}", "check the id")
+    missing = SourceError(
+        name, f"there is no {what} with the id {id!r}", "check the id", code="id-unknown"
+    )
     return refused.get(id, missing)
 
 

@@ -67,7 +67,7 @@ def open_folder(part: SourcePart) -> SourceTable:
 
 def _read_folder(part: SourcePart, reading: Reading) -> Iterator[Record]:
     if part.path is None:
-        raise part.error("is not a folder", "name the folder")
+        raise part.error("is not a folder", "name the folder", code="file-kind")
     read, path = 0, None
     for path in walk(part.path):
         yield from _read_file(path, part, reading)
@@ -75,7 +75,8 @@ def _read_folder(part: SourcePart, reading: Reading) -> Iterator[Record]:
             read += file_size(path)
             part.on_progress(read)
     if path is None:
-        raise part.error("contains no files", "name the folder that the text files are in")
+        reason = "contains no files"
+        raise part.error(reason, "name the folder that the text files are in", code="file-empty")
 
 
 def _read_file(path: Path, part: SourcePart, reading: Reading) -> Iterator[Record]:
@@ -99,27 +100,31 @@ def _file(path: Path, part: SourcePart, reading: Reading) -> Record | None:
     position = os.fsencode(f"{part.name}/{id}").decode("utf-8", "replace")
     try:
         if path.is_symlink() and not is_inside(path, part.path):
-            return RecordError(position, "a link that leaves the folder is not followed", id)
+            reason = "a link that leaves the folder is not followed"
+            return RecordError(position, reason, id, code="file-unreadable")
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            unreadable = RecordError(position, "a folder that cannot be read", id)
+            unreadable = RecordError(
+                position, "a folder that cannot be read", id, code="file-unreadable"
+            )
             return None if path.is_symlink() else unreadable
         if not stat.S_ISREG(mode):  # reading a pipe or a device might never end
-            return RecordError(position, "not a regular file", id)
+            return RecordError(position, "not a regular file", id, code="file-kind")
         opened = SourcePart(label=str(path), name=position, path=path, reading=reading, within=id)
         text = read_contents(opened, reading.max_doc_bytes)
     except Unusable as problem:
         raw = problem.raw
         columns = None if raw is None else as_columns((ID, TEXT), (id, raw))
-        return RecordError(position, str(problem), id, record=columns)
+        return RecordError(position, str(problem), id, record=columns, code=problem.code)
     except OSError as error:
-        return RecordError(position, f"cannot be read ({error.strerror})", id)
+        reason = f"cannot be read ({error.strerror})"
+        return RecordError(position, reason, id, code="file-unreadable")
     except SourceError as error:
         is_kind = NO_TEXT_FILE in error.reason
         reason = f"{error.reason}: {error.next_step}" if is_kind else error.reason
-        return RecordError(position, reason, id)
+        return RecordError(position, reason, id, code=error.code)
     except RecordError as error:
-        return RecordError(position, error.reason, id)
+        return RecordError(position, error.reason, id, code=error.code)
     record = make_document(position, id, text, reading=reading)
     if type(record) is RecordError:
         record.record = as_columns((ID, TEXT), (id, text))

@@ -29,9 +29,9 @@ LOST: Final = re.compile("[\0\ud800-\udfff]")  # what `lossy` replaces
 class Unusable(ValueError):
     """Reason why a value cannot be used, and how its record is written, without the place."""
 
-    def __init__(self, reason: str, raw: bytes | None = None) -> None:
+    def __init__(self, reason: str, raw: bytes | None = None, *, code: str) -> None:
         super().__init__(reason)
-        self.raw = raw
+        self.raw, self.code = raw, code
 
 
 def too_large(limit: int) -> str:
@@ -45,17 +45,17 @@ def decode(raw: bytes | None, reading: Reading) -> str:
     None stands for a record that was too large to be held.
     """
     if raw is None:
-        raise Unusable(too_large(reading.max_doc_bytes))
+        raise Unusable(too_large(reading.max_doc_bytes), code="record-too-large")
     if b"\0" in raw and not reading.lossy:
-        raise Unusable(HOLDS_NUL, raw)
+        raise Unusable(HOLDS_NUL, raw, code="encoding")
     try:
         return raw.decode("utf-8", reading.on_invalid)
     except UnicodeDecodeError as error:
         if reading.encoding:  # it is decoded already; `encodings` marks what could not be
             reason = f"invalid {reading.encoding}: bytes that are not a character"
-            raise Unusable(reason, raw) from error
+            raise Unusable(reason, raw, code="encoding") from error
         reason = f"{NOT_UTF8}byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
-        raise Unusable(reason, raw) from error
+        raise Unusable(reason, raw, code="encoding") from error
 
 
 def read_value(boxed: Any, reading: Reading) -> Any:
@@ -70,7 +70,7 @@ def read_value(boxed: Any, reading: Reading) -> Any:
             plain_value.encode()
         except UnicodeEncodeError as error:
             reason = f"a lone surrogate (U+{ord(plain_value[error.start]):04X}) is not a character"
-            raise Unusable(f"invalid Unicode: {reason}") from error
+            raise Unusable(f"invalid Unicode: {reason}", code="encoding") from error
     return plain_value
 
 
@@ -89,7 +89,8 @@ def read_kept(name: str, boxed: Any, reading: Reading) -> Any:
     try:
         orjson.dumps(kept, option=_STRICT)
     except TypeError as error:  # orjson's: an unknown type, a lone surrogate, over 64 bits
-        raise Unusable(f"the column {name!r} cannot be kept as JSON ({error})") from error
+        reason = f"the column {name!r} cannot be kept as JSON ({error})"
+        raise Unusable(reason, code="value-invalid") from error
     return kept
 
 
@@ -189,7 +190,8 @@ def _json_text(name: str, value: object) -> str:
     try:
         return orjson.dumps(value).decode()
     except TypeError as error:  # orjson's, for more than 254 levels
-        raise Unusable(f"the column {name!r} cannot be kept as JSON ({error})") from error
+        reason = f"the column {name!r} cannot be kept as JSON ({error})"
+        raise Unusable(reason, code="value-invalid") from error
 
 
 def describe_kind(value: object) -> str:

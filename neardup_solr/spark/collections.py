@@ -66,7 +66,8 @@ def read(
     names, seconds = listed(fields), units.in_seconds(patience, "patience")
     is_possible = bool(names) and len(set(names)) == len(names)
     reason = "`fields` must name one or more fields, each only once"
-    require(is_possible, reason, 'give names such as fields=("id", "signature")')
+    step = 'give names such as fields=("id", "signature")'
+    require(is_possible, reason, step, code="argument-invalid")
     require_alive(session, "`session`")
     target = _connect(address, collection)
     require_exported(target, names)
@@ -197,7 +198,7 @@ def _connect(address: str, collection: str) -> Collection:
     from neardup_solr.api.connect import connect
 
     example = "give one such as http://host:8983/solr"
-    require(bool(address.strip()), "`address` cannot be empty", example)
+    require(bool(address.strip()), "`address` cannot be empty", example, code="address-invalid")
     try:
         return connect(address, collection)
     except SolrUnreachable as error:

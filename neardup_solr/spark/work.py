@@ -45,13 +45,15 @@ _NEAR = pa.schema([
 def absence_error() -> SourceError:
     """Make the error for documents that are missing later."""
     reason = "a document has disappeared, or its id changes each time it is read"
-    return SourceError("the DataFrame", reason, "df.cache() keeps data that would be recomputed")
+    step = "df.cache() keeps data that would be recomputed"
+    return SourceError("the DataFrame", reason, step, code="source-changed")
 
 
 def repeat_error(column: str, id: str) -> SourceError:
     """Make the error for an id that comes more than once."""
     step = f'df.dropDuplicates(["{column}"]).cache() keeps one record for each id'
-    return SourceError("the DataFrame", f"some ids occur more than once, such as '{id}'", step)
+    reason = f"some ids occur more than once, such as '{id}'"
+    return SourceError("the DataFrame", reason, step, code="id-repeated")
 
 
 def key_buckets(batch: pa.RecordBatch, *, settings: Settings, splits: int) -> pa.RecordBatch:
@@ -195,7 +197,8 @@ def _refusal(error: RecordError, reading: Reading) -> SourceError:
             how = 'how="all", ' if len(names) > 1 else ""
             columns = ", ".join(f'"{name}"' for name in names)
             step = f"leave such documents out: df.dropna({how}subset=[{columns}])"
-    return SourceError("the DataFrame", f"{about} cannot be indexed: {error.reason}", step)
+    reason = f"{about} cannot be indexed: {error.reason}"
+    return SourceError("the DataFrame", reason, step, code=error.code)
 
 
 def records(batch: pa.RecordBatch, reading: Reading) -> Iterator[Record]:

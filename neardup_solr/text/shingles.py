@@ -94,17 +94,15 @@ def _stemmer(language: str) -> Callable[[Sequence[str]], list[str]]:
     try:
         import Stemmer
     except ModuleNotFoundError:
-        raise SettingsError(
-            "stems need the Python package PyStemmer",
-            'install it with: pip install "neardup-solr[stems]"',
-        ) from None
+        reason = "stems need the Python package PyStemmer"
+        step = 'install it with: pip install "neardup-solr[stems]"'
+        raise SettingsError(reason, step, code="package-missing") from None
     try:
         stem: Callable[[Sequence[str]], list[str]] = Stemmer.Stemmer(language).stemWords
     except KeyError:
-        raise ArgumentError(
-            f"`language` cannot be {language!r}: it has no stemmer",
-            f"choose one of {', '.join(Stemmer.algorithms())}",
-        ) from None
+        reason = f"`language` cannot be {language!r}: it has no stemmer"
+        step = f"choose one of {', '.join(Stemmer.algorithms())}"
+        raise ArgumentError(reason, step, code="argument-invalid") from None
     return stem
 
 

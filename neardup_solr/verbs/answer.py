@@ -148,10 +148,12 @@ def record_answer(
 ) -> Answer:
     """Record what a person says of a pair."""
     ids = (str(one), str(other))
-    require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
+    reason = f"both ids are {ids[0]!r}"
+    require(ids[0] != ids[1], reason, "give the ids of two documents", code="id-invalid")
     for each in ids:
         problem = id_problem(each)
-        require(problem is None, f"{each[:40]!r} is not a valid id: {problem}", "give another id")
+        reason = f"{each[:40]!r} is not a valid id: {problem}"
+        require(problem is None, reason, "give another id", code="id-invalid")
     place = Path(answers)
     source, reading = reading_of(source, "number", id=id, text=text)
     _read_before(place, source=source)
@@ -186,7 +188,8 @@ def _read_table(pairs: Any, *, ordered: bool) -> tuple[list[Answer], int]:
     if not {*PAIR, ANSWER} <= columns.keys():
         name = str(pairs) if isinstance(pairs, str | Path) else "`pairs`"
         step = "write the pairs with `duplicates`, then add a column named answer"
-        raise SourceError(name, "needs the columns id, other_id and answer", step)
+        reason = "needs the columns id, other_id and answer"
+        raise SourceError(name, reason, step, code="column-missing")
     answers = {answer.pair: answer for answer in parse_table(columns, ordered=ordered)}
     return list(answers.values()), sum(map(is_blank, columns[ANSWER]))
 

@@ -53,7 +53,8 @@ def measure_by(
     from neardup_solr.verbs.duplicates.plan import read_model
 
     is_free = measure == measures.AUTO
-    require(is_free, "a model has its own measure", "omit `model` or `measure`")
+    reason = "a model has its own measure"
+    require(is_free, reason, "omit `model` or `measure`", code="arguments-conflict")
     trained = read_model(model)
     if collection.count():
         next_step = (

@@ -63,6 +63,9 @@ def _loss(collection: Collection, count: int, columns: Sequence[str]) -> Setting
     reason = f"{documents} in the collection would lose columns: {', '.join(columns)}"
     if not collection.names.is_plain:
         step = "another program writes its documents; to add the neardup fields, run"
-        return SettingsError(reason, f"{step}: neardup annotate {collection.place}")
+        return SettingsError(
+            reason, f"{step}: neardup annotate {collection.place}", code="data-at-risk"
+        )
     kept = ",".join(columns)
-    return SettingsError(reason, f"keep them with `keep` {kept}, or drop them in Python: keep=()")
+    step = f"keep them with `keep` {kept}, or drop them in Python: keep=()"
+    return SettingsError(reason, step, code="data-at-risk")

@@ -38,7 +38,8 @@ def open_place(
         require_name(collection)
     if isinstance(address, str):  # or another Solr than was meant would be changed
         step = "omit it for $NEARDUP_SOLR_URL or the embedded Solr"
-        require(bool(address.strip()), f"`address` cannot be {address!r}", step)
+        reason = f"`address` cannot be {address!r}"
+        require(bool(address.strip()), reason, step, code="address-invalid")
     address = address or os.environ.get(ADDRESS)
     if address:
         access = Access(ca=ca, cert=cert, headers=headers or {}, proxy=proxy, plain_http=plain_http)
@@ -75,7 +76,8 @@ def _create(target: Collection) -> None:
         return
     if not target.session.embedded:
         reason = f"{target.base} has no {target.name!r}, and `create` requires the embedded Solr"
-        raise DataError(reason, "omit it, and create the collection with nd.init(collection)")
+        step = "omit it, and create the collection with nd.init(collection)"
+        raise DataError(reason, step, code="collection-missing")
     admin.create(target, configset=solr_config() / "conf")
 
 
@@ -98,7 +100,7 @@ def _open(address: str | Connection, collection: str | None, access: Access) -> 
     if collection not in (None, target.name):
         reason = f"the address names the collection {target.name!r}, but `collection` is"
         step = f"give the address without a collection: {target.base}"
-        raise ArgumentError(f"{reason} {collection!r}", step)
+        raise ArgumentError(f"{reason} {collection!r}", step, code="arguments-conflict")
     return target
 
 
@@ -110,4 +112,5 @@ def _revive(url: str, heap: str | None) -> None:
     server = embedded.start(heap=heap, port=urlsplit(url).port)
     if server.url != url:
         reason = f"the embedded Solr is no longer at {url}"
-        raise ServerError(reason, "run this again to use the Solr that is running now")
+        step = "run this again to use the Solr that is running now"
+        raise ServerError(reason, step, code="solr-unreachable")

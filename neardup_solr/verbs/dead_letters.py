@@ -12,11 +12,9 @@ from neardup_solr.solr.collection import Collection
 
 def list_letters(collection: Collection | None, *, job: str | Path | None) -> list[Letter]:
     """List the records that could not be indexed."""
-    require(
-        (collection is None) != (job is None),
-        "dead letters belong to a collection or to a job",
-        "give either `collection` or `job`",
-    )
+    reason = "dead letters belong to a collection or to a job"
+    step = "give either `collection` or `job`"
+    require((collection is None) != (job is None), reason, step, code="arguments-conflict")
     if job is not None:
         read_job(Path(job))
         return list(read_letters(Path(job)))

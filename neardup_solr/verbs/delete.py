@@ -17,7 +17,8 @@ def delete_documents(
     """Delete documents by id or by a query, and return how many matched."""
     named = [str(id) for id in ids]
     reason = "no documents to delete were given"
-    require(bool(named) or query is not None, reason, "give `ids` or `query`")
+    step = "give `ids` or `query`"
+    require(bool(named) or query is not None, reason, step, code="argument-missing")
     collection.cluster().require_one()
     # Searches do not see what an interrupted run sent, so it would not be counted.
     collection.commit()
@@ -37,7 +38,7 @@ def delete_documents(
     if left := settle(collection, collection.delete_ids, missing, named):
         reason = f"{counted(len(left), 'document')} could not be deleted in several attempts"
         step = "check that all nodes are running and no program is adding them, then run this again"
-        raise SolrAnswerError(collection.url, 200, reason, step)
+        raise SolrAnswerError(collection.url, 200, reason, step, code="write-incomplete")
     if not named:
         collection.commit()
     return matching

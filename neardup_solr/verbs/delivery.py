@@ -294,7 +294,7 @@ class Delivery:
             reason = f"a search finds none of the last {len(lost):,} documents that Solr accepted"
             lint = f"neardup lint {self.collection.place}"
             step = f"check the collection's update chain ({lint}), then run this again"
-            raise SolrAnswerError(self.collection.url, 200, reason, step)
+            raise SolrAnswerError(self.collection.url, 200, reason, step, code="write-incomplete")
         for id in lost:
             stretch.dead.append(self._error(stretch.documents.pop(id), LOST))
 
@@ -309,4 +309,6 @@ class Delivery:
     def _error(self, document: Document, reason: str) -> RecordError:
         record = self.as_record(document)
         where = document.position or "a document"
-        return RecordError(where, reason, document.id, record=record, stage="solr")
+        return RecordError(
+            where, reason, document.id, record=record, stage="solr", code="record-refused"
+        )

@@ -103,7 +103,8 @@ class Diagnosis:
 
 def diagnose(collection: Collection, *, sample: int) -> Diagnosis:
     """Count the documents by settings, and recompute the fields of a sample."""
-    require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
+    reason = f"`sample` cannot be {sample}"
+    require(sample >= 0, reason, "give 0 or more", code="argument-out-of-range")
     try:
         return _diagnose(collection, sample)
     except SolrAnswerError as error:  # of a cloud, nothing can be read of such a shard
@@ -111,7 +112,9 @@ def diagnose(collection: Collection, *, sample: int) -> Diagnosis:
             raise
         reason = f"{_REPLAYING}, and cannot be read meanwhile ({error.reason})"
         step = "wait until it has finished, then run this again"
-        raise SolrAnswerError(error.url, error.status, reason, step) from None
+        raise SolrAnswerError(
+            error.url, error.status, reason, step, code="solr-unreachable"
+        ) from None
 
 
 def _diagnose(collection: Collection, sample: int) -> Diagnosis:

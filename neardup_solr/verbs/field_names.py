@@ -25,7 +25,7 @@ def choose_names(
     except ArgumentError as error:
         if not key:
             raise
-        raise DataError(error.reason, error.next_step) from None
+        raise DataError(error.reason, error.next_step, code=error.code) from None
 
 
 def own_fields(collection: Collection) -> frozenset[str]:

@@ -49,9 +49,12 @@ def index_source(
     require_positive(checkpoint_every=checkpoint_every, min_replicas=min_replicas)
     patience = units.in_seconds(patience, "patience")
     reason = "`on_repeat` cannot be keep: a collection has only one document per id"
-    require(reading.on_repeat != "keep", reason, "set it to last, first or fail")
-    require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")
-    require(str(job).strip() not in ("", "."), f"`job` cannot be {str(job)!r}", "name a folder")
+    step = "set it to last, first or fail"
+    require(reading.on_repeat != "keep", reason, step, code="argument-invalid")
+    step = "name the folder of the job"
+    require(job is not None or not resume, "`resume` needs a `job`", step, code="argument-missing")
+    reason = f"`job` cannot be {str(job)!r}"
+    require(str(job).strip() not in ("", "."), reason, "name a folder", code="argument-invalid")
     _require_one_text_field(collection, reading.text)
     run = IndexRun(
         source=source,
@@ -101,7 +104,7 @@ def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> N
     of = f"the text of {collection.name!r} is"
     if len(fields) > 1:
         reason = f"{of} in several fields ({', '.join(fields)}), but `index` writes only one"
-        raise SettingsError(reason, step)
+        raise SettingsError(reason, step, code="collection-unfit")
     joined = f"{' and '.join(columns)} would be joined in {fields[0]!r}"
     step = f"name one with `text` and the others with `keep`, or {step}"
-    raise SettingsError(f"{of} in a single field: {joined}", step)
+    raise SettingsError(f"{of} in a single field: {joined}", step, code="collection-unfit")

@@ -306,13 +306,13 @@ def _describe(source: SourceLike, collection: Collection, reading: Reading) -> J
 def _require_resumable(saved: SavedJob, work: JobSpec, collection: Collection) -> None:
     """Refuse to resume if the source or the collection is no longer the same, by JobError."""
     if work.identity is None:
-        raise JobError(f"{work.source} cannot be read a second time", ANEW)
+        raise JobError(f"{work.source} cannot be read a second time", ANEW, code="not-from-stdin")
     if saved.work.identity != work.identity:
         raise _change_error(work)
     last, places = saved.reached.last, [(job.server, job.collection) for job in (saved.work, work)]
     if places[0] != places[1] or (last and collection.count(ids=last) < len(last)):
         reason = f"{work.collection!r} is not the job's collection, or lacks some of its documents"
-        raise JobError(reason, ANEW)
+        raise JobError(reason, ANEW, code="job-other-collection")
 
 
 def _require_own(folder: Path, saved: SavedJob | None, work: JobSpec) -> None:
@@ -322,12 +322,13 @@ def _require_own(folder: Path, saved: SavedJob | None, work: JobSpec) -> None:
     source, collection = saved.work.source, saved.work.collection
     if (source, collection) != (work.source, work.collection):
         reason = f"{folder} contains the dead letters of {source} for the collection {collection!r}"
-        raise JobError(reason, "index them first, or name a different folder with `job`")
+        step = "index them first, or name a different folder with `job`"
+        raise JobError(reason, step, code="job-has-letters")
 
 
 def _change_error(work: JobSpec) -> JobError:
     reason = "has changed since it was partly indexed, or is now being read with different settings"
-    return JobError(f"{work.source} {reason}", ANEW)
+    return JobError(f"{work.source} {reason}", ANEW, code="source-changed")
 
 
 def not_begun(source: object) -> str:

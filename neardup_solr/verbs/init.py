@@ -63,7 +63,7 @@ def prepare(
     texts = listed(text)
     reason = "`remove` removes all neardup fields"
     is_plain = prefix is None and not texts
-    require(is_plain or not remove, reason, "omit `text` and `prefix`")
+    require(is_plain or not remove, reason, "omit `text` and `prefix`", code="arguments-conflict")
     choose_names(PLAIN, "", text=texts, prefix=prefix)  # refuses impossible names
     if remove:
         done = _remove(collection, dry_run=dry_run)
@@ -73,7 +73,9 @@ def prepare(
     else:
         reason = f"the collection {collection.name!r} does not exist yet"
         step = "create it first, without `text`, `prefix` and `dry_run`"
-        require(not (texts or prefix or dry_run), reason, step, DataError)
+        require(
+            not (texts or prefix or dry_run), reason, step, DataError, code="collection-missing"
+        )
         done = _create(collection, shards=shards or 1, replicas=replicas or 1)
     if done.is_done and not dry_run:
         collection.take_names(collection.kept_names() if remove else done.names)
@@ -92,7 +94,7 @@ def _require_sizes(collection: Collection, *, shards: int | None, replicas: int 
         sizes = f"{counted(has[0], 'shard')} and {counted(has[1], 'replica')} per shard"
         reason = f"the collection {collection.name!r} already exists, with {sizes}"
         step = "omit `shards` and `replicas`, or create a different collection"
-        raise SettingsError(reason, step)
+        raise SettingsError(reason, step, code="collection-exists")
 
 
 def _create(collection: Collection, *, shards: int, replicas: int) -> Preparation:
@@ -172,12 +174,13 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
     if count := collection.count([having(*fields)]) if fields else 0:
         reason = f"{counted(count, 'document')} {'has' if count == 1 else 'have'} values"
         step = f"remove the values first: neardup strip {collection.place}"
-        raise SettingsError(f"{reason} in neardup fields", step)
+        raise SettingsError(f"{reason} in neardup fields", step, code="data-at-risk")
     if dry_run:
         return planned
     if not planned.is_mutable:
         reason = f"the schema of {collection.name!r} cannot be changed over HTTP"
-        raise SettingsError(reason, f"delete these fields from it, then reload: {', '.join(ours)}")
+        step = f"delete these fields from it, then reload: {', '.join(ours)}"
+        raise SettingsError(reason, step, code="collection-unfit")
     used = {kind for name, kind in has.items() if name not in ours}
     used |= {each.type for each in existing.dynamic}
     unused = sorted((types & existing.types.keys()) - used)
@@ -196,12 +199,14 @@ def _names(
 ) -> Names:
     if not existing.key:
         reason = f"the collection {collection.name!r} has no unique key"
-        raise SettingsError(reason, "add one to its schema, and index the documents again")
+        step = "add one to its schema, and index the documents again"
+        raise SettingsError(reason, step, code="collection-unfit")
     kept = collection.kept_names()
     names = choose_names(kept, existing.key, text=text, prefix=prefix)
     if NOTE in existing.fields and names.prefix != kept.prefix:
         reason = f"the neardup fields already exist, with the prefix {kept.prefix!r}"
-        raise SettingsError(reason, f"remove them first: neardup init {collection.place} --remove")
+        step = f"remove them first: neardup init {collection.place} --remove"
+        raise SettingsError(reason, step, code="schema-conflict")
     require_texts(collection, existing, names.text)
     is_new = NOTE not in existing.fields and names.of(BANDS) not in existing.fields
     if is_new and not names.is_plain:
@@ -219,7 +224,8 @@ def _require_free(collection: Collection, existing: Schema, names: Names) -> Non
         used = frozenset(name for name in shared if collection.count([having(name)]))
     for name, needed in wanted.items():
         if problem := clash(name, needed, existing, names, used):
-            raise SettingsError(f"the field {name!r} already exists: {problem}", remedy)
+            reason = f"the field {name!r} already exists: {problem}"
+            raise SettingsError(reason, remedy, code="schema-conflict")
 
 
 def _commands(collection: Collection, existing: Schema, names: Names) -> dict[str, Any]:

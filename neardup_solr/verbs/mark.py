@@ -85,11 +85,12 @@ def mark_clusters(
         rest = run.missing()
         if wanted and not wanted.keys() & run.marks.keys():
             reason = f"the collection {collection.name!r} contains no document of these clusters"
-            raise DataError(reason, "mark the collection in which the clusters were found")
+            step = "mark the collection in which the clusters were found"
+            raise DataError(reason, step, code="id-unknown")
         if not dry_run and (rest := settle(collection, run.send, run.missing, rest)):
             reason = f"the marks of {counted(len(rest), 'document')} were not kept: {run.reason}"
             step = "run this again when no other program is writing and all nodes are running"
-            raise SolrAnswerError(collection.url, 200, reason, step)
+            raise SolrAnswerError(collection.url, 200, reason, step, code="write-incomplete")
     present = run.wanted.keys() & run.marks.keys()
     marked = len(present & run.touched)
     return Marks(
@@ -215,7 +216,8 @@ def _require_apart(clusters: Sequence[Cluster]) -> None:
     for member in (member for cluster in clusters for member in cluster.members):
         if member.id in seen:
             reason = f"the document {member.id!r} appears twice"
-            raise ArgumentError(reason, "mark the clusters from a single run of duplicates")
+            step = "mark the clusters from a single run of duplicates"
+            raise ArgumentError(reason, step, code="id-repeated")
         seen.add(member.id)
 
 
@@ -279,4 +281,4 @@ def require_markable(collection: Collection) -> None:
             remedy = "restart Solr: neardup solr stop, then run this again"
         lacking = ", ".join(error.missing)
         reason = f"the collection {collection.name!r} lacks the fields for marks, {lacking}"
-        raise SettingsError(reason, remedy) from None
+        raise SettingsError(reason, remedy, code="fields-missing") from None

@@ -127,7 +127,8 @@ class ReportRequest:
         """Refuse values that are not possible, before Solr is asked. Raises ArgumentError."""
         first, last = self.from_id, self.to_id
         is_range = first is None or last is None or natural(first) <= natural(last)
-        require(is_range, f"`from_id` {first!r} comes after `to_id` {last!r}", "swap them")
+        reason = f"`from_id` {first!r} comes after `to_id` {last!r}"
+        require(is_range, reason, "swap them", code="arguments-conflict")
         _ = self.criteria
 
 

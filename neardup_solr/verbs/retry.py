@@ -71,7 +71,8 @@ def retry_letters(
         folders, name = [Path(job)], _read_ended(Path(job)).work.collection
         if name != collection.name:
             reason = f"the job in {job} is for the collection {name!r}, not {collection.name!r}"
-            raise JobError(reason, f"retry it with `collection` {name}")
+            step = f"retry it with `collection` {name}"
+            raise JobError(reason, step, code="job-other-collection")
     ended = [folder for folder in folders if read_job(folder).has_ended]
     unfinished = [each for each in folders if each not in ended and any(read_letters(each))]
     run = _Retry(
@@ -101,7 +102,7 @@ def _read_ended(folder: Path) -> SavedJob:
     """Read the checkpoint of a job that has ended. Raises JobError for any other."""
     if not (saved := read_job(folder)).has_ended:
         step = "finish it first: run the same `index` again with `resume`"
-        raise JobError(f"the job in {folder} has not ended", step)
+        raise JobError(f"the job in {folder} has not ended", step, code="job-unfinished")
     return saved
 
 
@@ -138,7 +139,8 @@ class _Retry:
             )
             if read_mtime(job.letters) != before:
                 reason = f"{job.letters} was changed while its records were indexed"
-                raise JobError(reason, "nothing was removed from it: run this again")
+                step = "nothing was removed from it: run this again"
+                raise JobError(reason, step, code="job-unreadable")
             self.repeated += summary.repeated
             if rest := list(self._refuse(folder, errors)):
                 job.keep_letters(rest)
@@ -168,7 +170,9 @@ class _Retry:
                 continue
             where, id, record = letter.position, letter.id or error.id, letter.record
             self.failures.add(
-                RecordError(where, error.reason, id, record=record, stage=error.stage)
+                RecordError(
+                    where, error.reason, id, record=record, stage=error.stage, code=error.code
+                )
             )
             is_readable = error.reason not in (GONE, NO_HEADER)
             new = replace(letter, reason=error.reason, stage=error.stage, id=id)
@@ -187,7 +191,7 @@ class LetterReader:
             self.reading = Reading(**{**work.reading, **columns})
         except (KeyError, TypeError, NeardupError) as error:
             reason = f"the stored settings for reading {work.source} are invalid ({error})"
-            raise JobError(reason, "index the whole source again") from None
+            raise JobError(reason, "index the whole source again", code="job-unreadable") from None
         self.max_doc_bytes = self.reading.max_doc_bytes
         self._source = work.source
         self._format, self._header = self.reading.source_format, b""
@@ -203,19 +207,19 @@ class LetterReader:
         """Return the document in a dead letter, or the error that says what is wrong with it."""
         where = letter.position
         if letter.record is None:
-            return RecordError(where, GONE, letter.id, stage=letter.stage)
+            return RecordError(where, GONE, letter.id, stage=letter.stage, code="record-gone")
         try:
             document = self._read(where, letter.record)
         except (SourceError, RecordError) as error:
-            return RecordError(where, error.reason)
+            return RecordError(where, error.reason, code=error.code)
         if isinstance(document, RecordError):
-            return RecordError(where, document.reason, document.id)
+            return RecordError(where, document.reason, document.id, code=document.code)
         if letter.reason == AGAIN and document.id == letter.id:
             # The job was to index the record before it.
-            return RecordError(where, AGAIN, letter.id, stage="check")
+            return RecordError(where, AGAIN, letter.id, stage="check", code="id-repeated")
         if document.id is NUMBERED:
             if letter.id is None:
-                return RecordError(where, NO_NUMBER, stage=letter.stage)
+                return RecordError(where, NO_NUMBER, stage=letter.stage, code="record-gone")
             document = replace(document, id=letter.id)
         if self._format in TABLES:  # in which an empty cell is no value
             kept = {name: value for name, value in document.kept.items() if value != ""}
@@ -239,14 +243,15 @@ class LetterReader:
                 reading = replace(reading, id="id", text=text) if reading.has_ids else reading
             return next(from_objects(source, [item], reading))
         if self._format not in (*TABLES, "lines"):
-            return RecordError(where, GONE)
+            return RecordError(where, GONE, code="record-gone")
         if self._format in TABLES:
             if not self._header:  # nor if that of parts differs
-                return RecordError(where, NO_HEADER)
+                return RecordError(where, NO_HEADER, code="record-gone")
             reading = replace(reading, delimiter=self._delimiter)
             source = replace(source, reading=reading, begun=iter([self._header, b"\n", raw]))
         table = sources.open_part(replace(source, format=self._format))
         records = list(sources.one_by_one(table.documents()))
         if len(records) != 1:
-            return RecordError(where, f"{len(records)} records instead of one")
+            reason = f"{len(records)} records instead of one"
+            return RecordError(where, reason, code="record-malformed")
         return records[0]

@@ -27,7 +27,8 @@ def require_safe(collection: Collection, *, text: Sequence[str] = ()) -> Schema:
     if dangers:
         first, more = dangers[0], len(dangers) - 1
         others = f" (and {more} more: neardup lint {collection.place})" if more else ""
-        raise SettingsError(f"{first.about}: {first.reason}{others}", first.remedy)
+        reason = f"{first.about}: {first.reason}{others}"
+        raise SettingsError(reason, first.remedy, code="data-at-risk")
     return schema.read_schema(collection)
 
 
@@ -42,15 +43,16 @@ def require_other(collection: Collection, other: Collection) -> None:
     place = other.beside("OTHER").place
     next_step = f"name a different collection, created with: neardup init {place}"
     if cluster.is_read_only:
-        raise SettingsError(f"{other.name!r} is read-only", next_step)
+        raise SettingsError(f"{other.name!r} is read-only", next_step, code="collection-unfit")
     if collection.base == other.base and names & others:
-        raise SettingsError(f"{collection.name!r} would be written into itself", next_step)
+        reason = f"{collection.name!r} would be written into itself"
+        raise SettingsError(reason, next_step, code="collection-unfit")
     written = {*other.names.fields([ID, TEXT]), *own_fields(other)}
     lost = sorted(_fields_in_use(other) - written - INTERNAL - {NATIVE})
     if other.count() and (lost or not other.names.is_plain):
         what = f" with the fields {', '.join(lost)}" if lost else " from another program"
         reason = f"{other.name!r} has documents{what}, which would be replaced"
-        raise SettingsError(reason, next_step)
+        raise SettingsError(reason, next_step, code="collection-unfit")
 
 
 def _fields_in_use(collection: Collection) -> frozenset[str]:

@@ -54,7 +54,8 @@ def search_collection(
     answers: str | Path | None,
 ) -> list[Match]:
     """Find the near-duplicates of a document or of a text, most similar first."""
-    require((id is None) != (text is None), "give either `id` or `text`", NOT_BOTH)
+    reason = "give either `id` or `text`"
+    require((id is None) != (text is None), reason, NOT_BOTH, code="arguments-conflict")
     criteria = Criteria(
         by=by,
         candidates=candidates,
@@ -64,10 +65,12 @@ def search_collection(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
-    require(answers is None or id is not None, "`answers` cannot be used with `text`", "use `id`")
+    reason = "`answers` cannot be used with `text`"
+    require(answers is None or id is not None, reason, "use `id`", code="arguments-conflict")
     if id is None:
         reason = f"`same` names fields that a text does not have: {', '.join(criteria.read)}"
-        require(not criteria.read, reason, f"name {' or '.join(COMPUTED)}, or use `fq`")
+        step = f"name {' or '.join(COMPUTED)}, or use `fq`"
+        require(not criteria.read, reason, step, code="arguments-conflict")
         document = Document(id="(text)", text=text or "")
     else:
         id = str(id)

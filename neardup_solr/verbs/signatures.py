@@ -53,7 +53,8 @@ def write_signatures(
     output = Path(output)
     if output.suffix.lower() != ".parquet":
         reason = "signatures can only be written to a .parquet file"
-        raise PathError(str(output), reason, f"name it {output.stem}.parquet")
+        step = f"name it {output.stem}.parquet"
+        raise PathError(str(output), reason, step, code="format-unknown")
     source, reading = reading_of(source, "number", id=id, text=text)
     check_apart({"`output`": output}, source=source)
     require_library(output, "Parquet", "pyarrow")

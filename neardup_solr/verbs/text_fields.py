@@ -64,4 +64,5 @@ def require_texts(collection: Collection, existing: Schema, fields: Iterable[str
         if problem := text_problem(existing.field(name)):
             used = admin.used_fields(collection) or ()
             next_step = suggest_text_fields(existing, own_schema.own_fields(collection.names), used)
-            raise SettingsError(f"the text field {name!r}: {problem}", next_step)
+            reason = f"the text field {name!r}: {problem}"
+            raise SettingsError(reason, next_step, code="field-missing")

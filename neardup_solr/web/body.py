@@ -29,7 +29,12 @@ _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 async def read_body(request: Request, most: int) -> bytes:
     """Read the body of a request, of at most so many bytes, which has to come in time."""
-    too_large = Failure(413, f"a request has at most {most:,} bytes", "send less at a time")
+    too_large = Failure(
+        413,
+        f"a request has at most {most:,} bytes",
+        "send less at a time",
+        code="request-too-large",
+    )
     if int(request.headers.get("content-length") or 0) > most + DISCARDED:
         raise too_large
     body, size = bytearray(), 0
@@ -42,7 +47,8 @@ async def read_body(request: Request, most: int) -> bytes:
                     break
     except TimeoutError:
         reason = f"the request did not arrive within {REQUEST_SECONDS:g} seconds"
-        raise Failure(408, reason, "send it faster, or send less", Connection="close") from None
+        step = "send it faster, or send less"
+        raise Failure(408, reason, step, Connection="close", code="request-late") from None
     if size > most:
         raise too_large
     return bytes(body)
@@ -87,9 +93,10 @@ def parse_object(body: bytes, next_step: str = "") -> dict[str, Any]:
         )  # fmt: skip
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise Failure(400, f"the request is not JSON ({where}: {error.msg})", next_step) from None
+        reason = f"the request is not JSON ({where}: {error.msg})"
+        raise Failure(400, reason, next_step, code="request-malformed") from None
     if not isinstance(fields, dict):
-        raise Failure(400, "the request is not a JSON object", next_step)
+        raise Failure(400, "the request is not a JSON object", next_step, code="request-malformed")
     return fields
 
 

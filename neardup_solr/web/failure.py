@@ -11,14 +11,17 @@ from starlette.responses import Response
 class Failure(Exception):
     """A request that is answered by an error."""
 
-    def __init__(self, status: int, reason: str, next_step: str = "", **headers: str) -> None:
-        self.status, self.reason, self.next_step = status, reason, next_step
+    def __init__(
+        self, status: int, reason: str, next_step: str = "", *, code: str, **headers: str
+    ) -> None:
+        self.status, self.reason, self.next_step, self.code = status, reason, next_step, code
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
     @property
     def response(self) -> Response:
         """The error as JSON."""
-        body = {"error": self.reason} | ({"next": self.next_step} if self.next_step else {})
+        step = {"next": self.next_step} if self.next_step else {}
+        body = {"error": self.reason, **step, "code": self.code}
         return to_json(body, self.status, self.headers)
 
 

@@ -26,7 +26,7 @@ class Guard:
             await self.app(scope, receive, send)
         else:
             step = "use the address that the command printed, or start the service with allow_host"
-            await Failure(*foreign, step).response(scope, receive, send)
+            await Failure(*foreign, step, code="origin-refused").response(scope, receive, send)
 
 
 def find_foreign(
@@ -54,7 +54,7 @@ def parse_host(host: str) -> str:
     name, port = _split(f"//{host}")
     is_name = name and port is None and not set(name + host) & set("/*@?# ")
     step = "give only the host name, such as search.example.org"
-    require(bool(is_name), f"`allow_host` cannot be {host!r}", step)
+    require(bool(is_name), f"`allow_host` cannot be {host!r}", step, code="argument-invalid")
     return name
 
 

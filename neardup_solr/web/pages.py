@@ -78,9 +78,10 @@ def refuse_route(
     if error.status_code == 405:
         allowed = (error.headers or {}).get("Allow", "")
         method = "POST" if "POST" in allowed else "GET"
-        return Failure(405, f"{path} accepts only {method}", f"send {method}", Allow=allowed)
+        reason = f"{path} accepts only {method}"
+        return Failure(405, reason, f"send {method}", Allow=allowed, code="path-unknown")
     words = "/" + "/".join(filter(None, path.lower().split("/")))
     meant = words.removeprefix(root_path.lower()) or "/"
     if meant in methods:
         next_step = f"use {methods[meant]} {root_path}{meant}"
-    return Failure(error.status_code, "this path does not exist", next_step)
+    return Failure(error.status_code, "this path does not exist", next_step, code="path-unknown")

@@ -22,7 +22,8 @@ FILES = 2 * CONNECTIONS  # that may be open, if the system allows it: each conne
 
 def require_port(port: int) -> None:
     """Refuse a number that no port has, by ArgumentError."""
-    require(0 <= port < 1 << 16, f"`port` cannot be {port}", "use 1 to 65535, or 0 for a free port")
+    step = "use 1 to 65535, or 0 for a free port"
+    require(0 <= port < 1 << 16, f"`port` cannot be {port}", step, code="argument-out-of-range")
 
 
 def bind(host: str, port: int, next_step: str) -> socket.socket:
@@ -42,7 +43,7 @@ def bind(host: str, port: int, next_step: str) -> socket.socket:
         bound.close()
         reason = getattr(error, "strerror", None) or error
         problem = f"port {port} on {host!r} cannot be used ({reason})"
-        raise DataError(problem, next_step) from None
+        raise DataError(problem, next_step, code="port-taken") from None
     return bound
 
 

@@ -65,7 +65,7 @@ def require_refused(answer: Answer) -> None:
     """An answer says to come again, and what to do."""
     assert answer.status == 503, answer.body
     assert answer.headers["retry-after"] == "1"
-    assert answer.json.keys() == {"error", "next"}
+    assert answer.json.keys() == {"error", "next", "code"}
     assert all(answer.json.values())
 
 

@@ -532,10 +532,12 @@ def test_bad_requests_are_told_what_is_wrong(served: Served) -> None:
     for name, (path, body, status) in BAD.items():
         answer = served.ask(path, body)
         assert answer.status == status, name
-        assert answer.json.keys() == {"error", "next"}, name
+        assert answer.json.keys() == {"error", "next", "code"}, name
+        assert answer.json["code"] in nd.errors.CODES, name
         assert all(answer.json.values()), name
     mixed = served.ask("check", {"documents": [{"id": "x"}, NEW[0]]}).json["decisions"]
     assert [one["action"] for one in mixed] == ["failed", "reject"]
+    assert [one.get("code") for one in mixed] == ["text-missing", None]
     assert served.ask("check", NEW[0]).status == 200
     assert not [line for line in served.lines if line.get("status", 0) >= 500]
 
@@ -611,7 +613,8 @@ def test_foreign_names_and_pages_are_refused(served: Served) -> None:
     for (host, origin), status in FOREIGN.items():
         answer = knock(served, "ready", host, origin)
         assert answer.status == status, (host, origin)
-        assert status == 200 or (answer.json.keys() == {"error", "next"} and all(answer.json))
+        assert status == 200 or answer.json["code"] == "origin-refused"
+        assert status == 200 or (answer.json["error"] and answer.json["next"])
     for path in ("", "docs", "openapi.json", "health", "metrics", "nothing", "explain?id=1"):
         assert knock(served, path, "evil.example", None).status == 421, path
     told = served.ask("search", {"text": CAFE}, Origin="http://evil.example")

@@ -7,24 +7,24 @@ import pytest
 from neardup_solr import errors as e
 
 EXAMPLES = [
-    e.SourceError("x.csv", "is empty", "name another"),
-    e.RecordError("x.csv, line 2", "the id is empty", ""),
-    e.SettingsError("rows must be 1 or more", "choose others"),
-    e.ArgumentError("`rows` cannot be 0", "give 1 or more"),
-    e.DataError("the field 'born' has no date", "compare it as text"),
-    e.JobError("another run of this job is in progress", "wait until it has ended"),
-    e.SolrError("http://h/solr", "refuses", "look into its log"),
+    e.SourceError("x.csv", "is empty", "name another", code="file-empty"),
+    e.RecordError("x.csv, line 2", "the id is empty", "", code="id-invalid"),
+    e.SettingsError("rows must be 1 or more", "choose others", code="settings-differ"),
+    e.ArgumentError("`rows` cannot be 0", "give 1 or more", code="argument-out-of-range"),
+    e.DataError("the field 'born' has no date", "compare it as text", code="values-unfit"),
+    e.JobError("another run of this job is in progress", "wait", code="job-busy"),
+    e.SolrError("http://h/solr", "refuses", "look into its log", code="collection-exists"),
     e.SolrUnreachable("http://h/solr", "connection refused"),
     e.SolrUnreachable("http://h/solr", "connection refused", "check that it is running"),
     e.SolrUnauthorized("http://h/solr", 401),
-    e.SolrAnswerError("http://h/solr", 500, "Solr says: no", "look into its log"),
+    e.SolrAnswerError("http://h/solr", 500, "Solr says: no", "look", code="solr-failed"),
     e.SolrHalted("http://h/solr/x", "No space left on device"),
     e.CoreMissing("http://h/solr", "listings"),
     e.CoreMissing("http://127.0.0.1:18983/solr", "listings", True),
     e.SchemaError("http://h/solr/x", ["content_ng", "signature"]),
     e.DocumentNotFound("http://h/solr/x", "7"),
     e.TemplateError(["a cluster"], "a template, not copies"),
-    e.ServerError("no Java", "install it"),
+    e.ServerError("no Java", "install it", code="java-missing"),
 ]
 
 
@@ -34,6 +34,16 @@ def test_errors_survive_pickling(error: e.NeardupError) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
     assert (str(again), vars(again)) == (str(error), vars(error))
+    assert again.code == error.code != "other"
+    assert again.code in e.CODES
+
+
+def test_a_record_has_a_next_step() -> None:
+    """As all errors have; its text is without it."""
+    error = e.RecordError("x.csv, line 2", "too_large: more than 9 bytes", code="record-too-large")
+    assert "max_doc_bytes" in error.next_step
+    assert str(error) == "x.csv, line 2: too_large: more than 9 bytes"
+    assert e.RecordError("x.csv, line 2", "odd").next_step
 
 
 def test_every_error_is_in_the_examples_and_the_drawing() -> None:

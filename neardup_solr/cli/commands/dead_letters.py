@@ -121,7 +121,7 @@ def _find_target(typed: Typed) -> Collection:
     target = connect(address, typed.place.collection or work.collection)
     if usual and target.base != work.server:
         reason = f"the job's collection is at {work.server}, but ${ADDRESS} is a different Solr"
-        raise nd.errors.JobError(reason, f"add --solr {work.server}")
+        raise nd.errors.JobError(reason, f"add --solr {work.server}", code="job-other-collection")
     return target
 
 

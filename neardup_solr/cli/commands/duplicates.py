@@ -152,12 +152,14 @@ def _keep_unfinished(unfinished: Path | None) -> Iterator[None]:
         is_unwritten = failure and failure.reason.startswith("cannot be written")
         if failure and failure.source == str(unfinished) and not is_unwritten:  # a file of others
             step = "move it, or write to a different file"
-            raise nd.SourceError(failure.source, failure.reason, step) from None
+            raise nd.SourceError(failure.source, failure.reason, step, code=failure.code) from None
         if unfinished is not None and os.path.exists(unfinished):  # not of a name that is too long
             show.warn(f"Finished comparisons are in {unfinished}; run this again to continue.")
         if failure and is_unwritten:
             named = failure.source.removesuffix(".unfinished")  # beside the file that was typed
-            raise nd.SourceError(named, failure.reason, failure.next_step) from None
+            raise nd.SourceError(
+                named, failure.reason, failure.next_step, code=failure.code
+            ) from None
         raise
     except click.exceptions.Exit:  # nothing is to be removed
         _delete(unfinished)
@@ -301,7 +303,7 @@ def _check_source(paths: Sequence[str], solr: str | None) -> None:
         return
     named = nd.errors.place(source, solr)
     step = f"check the path, or name a collection with: neardup duplicates {named}"
-    raise nd.SourceError(source, "there is no such file or folder", step)
+    raise nd.SourceError(source, "there is no such file or folder", step, code="file-missing")
 
 
 def _confirm_removal(result: Duplicates) -> None:

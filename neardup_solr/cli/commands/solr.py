@@ -30,7 +30,7 @@ def start(typed: Typed, *, port: int | None = None) -> int:
         click.echo(f"It requires a login: {_user(server.password)}")
     if port not in (None, server.port):
         step = "stop it first with: neardup solr stop"
-        raise ServerError("--port has no effect on a running Solr", step)
+        raise ServerError("--port has no effect on a running Solr", step, code="arguments-conflict")
     return 0
 
 

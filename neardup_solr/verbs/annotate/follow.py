@@ -157,7 +157,8 @@ class Follower:
             collection.require_fields([ID, SETTINGS])
             if collection.kept_names() != collection.names:
                 reason = f"the field names of {collection.name!r} have changed in the meantime"
-                raise SettingsError(reason, "run this again to use the new names")
+                step = "run this again to use the new names"
+                raise SettingsError(reason, step, code="settings-differ")
             if schema.read_schema(collection) != self.schema:
                 self._check()
                 self._begin()
@@ -262,7 +263,8 @@ class Follower:
             id = row["id"]
             if (theirs := row.get(SETTINGS, ours)) != ours:
                 reason = f"the document {id!r} now has [{theirs}], but this run uses [{ours}]"
-                raise SettingsError(reason, "finish changing the settings, then run this again")
+                step = "finish changing the settings, then run this again"
+                raise SettingsError(reason, step, code="settings-differ")
             self._done[id] = row[VERSION]
         self._standby.note_read([row["id"] for row in rows], ordered)
 

@@ -25,7 +25,12 @@ class RateLimit:
     batch: int = 500
 
     def __post_init__(self) -> None:
-        require(self.rate >= 0, f"`rate` cannot be {self.rate:g}", "give 0 or more per second")
+        require(
+            self.rate >= 0,
+            f"`rate` cannot be {self.rate:g}",
+            "give 0 or more per second",
+            code="argument-out-of-range",
+        )
         require_positive(threads=self.threads, batch=self.batch)
 
     def portions(self, orders: list[Order]) -> Iterator[list[Order]]:

@@ -42,7 +42,8 @@ def compute_bands(
         run.run([having(field), f'-{field}:"{settings.fingerprint}"'])
         if run.failures.count:
             reason = f"some updates failed: {run.failures.first[-1].reason}"
-            raise SolrAnswerError(collection.url, 200, reason, "run this again")
+            step = "run this again"
+            raise SolrAnswerError(collection.url, 200, reason, step, code="write-incomplete")
         return run.read - run.gone
 
 
@@ -57,5 +58,6 @@ def _choose_settings(collection: Collection, bands: int, rows: int) -> Settings:
         if replace(settings, bands=bands, rows=rows) != chosen:
             reason = f"documents have [{stored[0].fingerprint}] and [{settings.fingerprint}]"
             other = "which differ in more than bands and rows"
-            raise SettingsError(f"{reason}, {other}", f"see: neardup doctor {collection.place}")
+            step = f"see: neardup doctor {collection.place}"
+            raise SettingsError(f"{reason}, {other}", step, code="settings-differ")
     return chosen

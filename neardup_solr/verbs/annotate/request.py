@@ -45,11 +45,14 @@ class AnnotateRequest:
         """Refuse arguments that exclude each other, before Solr is asked, by ArgumentError."""
         reason = "`follow` keeps all documents of one collection up to date"
         is_plain = self.into is None and self.which == "needed"
-        require(is_plain or not self.follow, reason, "omit `into` and `which`")
+        step = "omit `into` and `which`"
+        require(is_plain or not self.follow, reason, step, code="arguments-conflict")
         step = "set both, or use `duplicates` and `mark`"
-        require(self.follow or not self.mark, "`mark` needs `follow`", step)
+        reason = "`mark` needs `follow`"
+        require(self.follow or not self.mark, reason, step, code="arguments-conflict")
         both = self.mark == (self.remember is not None)
-        require(both, "`mark` and `remember` must be used together", "give both or neither")
+        reason = "`mark` and `remember` must be used together"
+        require(both, reason, "give both or neither", code="arguments-conflict")
         is_alone = self.into is None or self.which == "needed"
         reason = f"`which` is {self.which!r}, but `into` is also given"
-        require(is_alone, reason, "omit one of them")
+        require(is_alone, reason, "omit one of them", code="arguments-conflict")

@@ -177,7 +177,7 @@ class Rewrite:
             reason = f"Solr refuses every document: {sent.refused[-1].reason}"
             lint = f"neardup lint {self.collection.place}"
             next_step = f"check whether the schema has changed ({lint}), then run it again"
-            raise SolrAnswerError(self.collection.url, 400, reason, next_step)
+            raise SolrAnswerError(self.collection.url, 400, reason, next_step, code="solr-refused")
         return sent
 
     def _count_read(self, ids: int, rows: int, *, again: bool) -> None:
@@ -194,7 +194,9 @@ class Rewrite:
             self._fail(refusal)
 
     def _fail(self, refusal: Refusal) -> None:
-        self.failures.add(errors.RecordError("not written", refusal.reason, refusal.id))
+        self.failures.add(
+            errors.RecordError("not written", refusal.reason, refusal.id, code="record-refused")
+        )
 
 
 def pages(ids: Iterator[T], size: int) -> Iterator[list[T]]:
@@ -240,4 +242,4 @@ def _update_and_compare(
         if all(now.get(name) == value for name, value in changed.items()):
             put_back = "they were restored"
     reason = f"an update of the document {order.id!r} changed other fields: {', '.join(changed)}"
-    raise SettingsError(f"{reason} ({put_back})", _INSTEAD)
+    raise SettingsError(f"{reason} ({put_back})", _INSTEAD, code="data-at-risk")

@@ -38,7 +38,8 @@ def run_annotate(request: AnnotateRequest) -> AnnotateSummary:
         collection = _rename_fields(request)
         if (into := request.into) is not None:
             reason = f"{into!r} would be written into itself"
-            require(into != collection.name, reason, "name a different collection with `into`")
+            step = "name a different collection with `into`"
+            require(into != collection.name, reason, step, code="collection-unfit")
             other = into if isinstance(into, Collection) else _open_or_create(collection, into)
             return copy_texts(request, collection, other, patience)
         collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
@@ -72,7 +73,8 @@ def _rename_fields(request: AnnotateRequest) -> Collection:
     if request.into is None and names != collection.names:
         reason = f"{collection.name!r} was not prepared with these field names"
         command = f"neardup init {collection.place}{names.options(collection.names)}"
-        raise SettingsError(reason, f"prepare it so that searches use them too: {command}")
+        step = f"prepare it so that searches use them too: {command}"
+        raise SettingsError(reason, step, code="fields-missing")
     return collection.with_names(names)
 
 

@@ -49,6 +49,7 @@ def choose_settings(
     chosen = collection.choose_settings(settings, choose, **step)
     if not always <= chosen.fields:
         reason = f"the collection has documents without {', '.join(sorted(always - chosen.fields))}"
-        raise SettingsError(reason, f"strip it first: neardup strip {collection.place}")
+        first = f"strip it first: neardup strip {collection.place}"
+        raise SettingsError(reason, first, code="settings-differ")
     collection.require_fields(["id", *sorted(chosen.fields), SETTINGS])
     return chosen

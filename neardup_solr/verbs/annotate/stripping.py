@@ -31,7 +31,7 @@ def strip_fields(
         read = [name for name in ours if name not in _TERMS]
         if not read:
             reason = f"{collection.name!r} has no neardup fields"
-            raise SettingsError(reason, "there is nothing to remove")
+            raise SettingsError(reason, "there is nothing to remove", code="fields-missing")
         require_safe(collection)
         collection.commit()  # so that what an interrupted run has sent counts
         nothing = dict.fromkeys(map(collection.names.of, ours))

@@ -335,7 +335,7 @@ def make_records(plan: RunPlan, corpus: Corpus, frequencies: Frequencies) -> Rec
         reason = f"no record has a value in {' or '.join(kinds)}"
         again = ", or index the documents again with these columns in `keep`"
         step = f"check the names in `fields`{again if corpus.may_change else ''}"
-        raise SettingsError(reason, step)
+        raise SettingsError(reason, step, code="field-empty")
     for column in columns:
         if column.problem:
             progress.LOG.warning("%s", column.problem)

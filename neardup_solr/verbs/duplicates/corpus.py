@@ -192,7 +192,8 @@ def read_corpus(plan: RunPlan, spill: Spill) -> Corpus:
     if len({replace(each, fields=frozenset()) for each in stored}) == 2:
         shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
         reason = f"the two collections were indexed with different settings: {shown}"
-        raise SettingsError(reason, "index one of them again with the settings of the other")
+        step = "index one of them again with the settings of the other"
+        raise SettingsError(reason, step, code="settings-differ")
     settings, without_common = stored[0] if stored else plan.settings, plan.request.without_common
     columns = RowColumns(
         spill=spill,

@@ -136,7 +136,7 @@ def read_collection(
         plan.on_progress(Progress(READING, documents, count))
     if documents != count and collection.state() == state:
         reason = f"the export returned {documents:,} of {count:,} documents"
-        raise SolrAnswerError(collection.url, 200, reason, LOG_AGAIN)
+        raise SolrAnswerError(collection.url, 200, reason, LOG_AGAIN, code="answer-partial")
     return SolrSide(
         collection=collection,
         state=state,
@@ -158,7 +158,8 @@ def _require_readable(collection: Collection, schema: Schema, name: str, argumen
     if field is None or not (is_exported or field.is_kept):
         lacks = f"the field {name!r} is not stored and has no docValues"
         missing = f"the collection {collection.name!r} has no field {name!r}"
-        raise SettingsError(lacks if field else missing, f"name a different field in `{argument}`")
+        step = f"name a different field in `{argument}`"
+        raise SettingsError(lacks if field else missing, step, code="field-missing")
     return is_exported
 
 

@@ -90,7 +90,7 @@ class SourceSide:
                 values[name] = [self.kept[name][row] for row in rows]
             else:
                 reason = f"the source's column {name!r} is not kept"
-                raise SettingsError(reason, f"add {name!r} to `keep`")
+                raise SettingsError(reason, f"add {name!r} to `keep`", code="column-missing")
         return values
 
     def numbers(self) -> NDArray[np.intp]:

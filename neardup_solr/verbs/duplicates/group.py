@@ -185,7 +185,7 @@ def _read_values(rule: Rule, corpus: Corpus, rows: RowNumbers) -> list[object]:
         if values and all(value is None for value in values):
             hint = "index the documents with num_words" if name == LENGTH else "check its name"
             step = f"{hint}, or choose a different `canonical`"
-            raise SettingsError(f"no document has the field {name!r}", step)
+            raise SettingsError(f"no document has the field {name!r}", step, code="field-empty")
     return values
 
 

@@ -43,7 +43,7 @@ class Groups:
         table = self.rows.table()[:, 0]
         if len(table) and self.alone == len(table):
             reason = f"no document has a value in {' and '.join(self.fields)}"
-            raise SettingsError(reason, "check the names in `same`")
+            raise SettingsError(reason, "check the names in `same`", code="field-empty")
         return table
 
     def _number_value(self, values: Sequence[Any]) -> int:

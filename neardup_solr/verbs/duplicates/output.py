@@ -38,7 +38,8 @@ def check_output(path: Path) -> None:
         check_rows(path)
     except PathError as error:
         suffixes = ", ".join((*SUFFIXES, PAGE, TABLE))
-        raise PathError(str(path), error.reason, f"choose one of {suffixes}") from None
+        step = f"choose one of {suffixes}"
+        raise PathError(str(path), error.reason, step, code="format-unknown") from None
 
 
 def write_table(

@@ -136,7 +136,9 @@ def make_plan(request: Request) -> RunPlan:
     name = request.measure if model is None else "model"
     reason = f"`by` shingles cannot be combined with the measure {name}"
     step = 'use the `measure` "containment" or "jaccard", or omit `by`'
-    require(request.by != "shingles" or measure.counts_shingles, reason, step)
+    require(
+        request.by != "shingles" or measure.counts_shingles, reason, step, code="arguments-conflict"
+    )
     # The first record of a source is the one that came first, whatever its id is.
     comes_first = request.canonical == "first" and not is_across
     comes_first = comes_first and not is_collection(request.source)
@@ -155,7 +157,8 @@ def make_plan(request: Request) -> RunPlan:
     equal, settings = parse_equality(request.equal), settings_of(request.settings)
     files = _check_files(request, by_argument)
     has_collection = any(map(is_collection, by_argument.values()))
-    require(has_collection or not request.fq, "`fq` needs a collection", "omit it")
+    reason = "`fq` needs a collection"
+    require(has_collection or not request.fq, reason, "omit it", code="arguments-conflict")
     if has_collection:
         refuse_settings(request.settings, "omit `settings`")
     return RunPlan(
@@ -212,8 +215,9 @@ def _take_apart(request: Request) -> tuple[Request, dict[str, str]]:
         if first != second and _has_column(request, name):
             return name
         if first != second:
-            require(seconds.setdefault(first, second) == second,
-                    f"the column {first!r} is paired twice", "pair it once")  # fmt: skip
+            reason = f"the column {first!r} is paired twice"
+            is_same = seconds.setdefault(first, second) == second
+            require(is_same, reason, "pair it once", code="arguments-conflict")
         return first
 
     fields = request.fields
@@ -248,21 +252,24 @@ def read_model(path: str | Path) -> Model:
     try:
         return parse_model(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        reason = f"cannot be read ({error.strerror or error})"
+        reason, code = f"cannot be read ({error.strerror or error})", "file-unreadable"
     except ValueError as error:
         reason = "is not UTF-8" if isinstance(error, UnicodeError) else str(error)[:200]
-    raise SourceError(str(path), reason, TUNE)
+        code = "file-kind"
+    raise SourceError(str(path), reason, TUNE, code=code)
 
 
 def _take_model(request: Request) -> tuple[Request, Model | None]:
     """Take the measure and the fields of a model, if one is named."""
     if request.model is None:
         step = "set it to the model's file"
-        require(request.measure != "model", "`model` is missing", step)
+        require(request.measure != "model", "`model` is missing", step, code="argument-missing")
         return request, None
     is_alone = request.fields is None and request.measure in (AUTO, "model")
-    require(is_alone, "a model has its own measure and fields", "omit them or `model`")
-    require(request.max_distance is None, "a model has no distance", "use `min_similarity`")
+    reason = "a model has its own measure and fields"
+    require(is_alone, reason, "omit them or `model`", code="arguments-conflict")
+    reason = "a model has no distance"
+    require(request.max_distance is None, reason, "use `min_similarity`", code="arguments-conflict")
     model = read_model(request.model)
     return replace(request, measure=model.measure, fields=model.fields or None), model
 
@@ -272,10 +279,10 @@ def _take_fields(request: Request) -> tuple[Request, dict[str, FieldKind]]:
     if request.fields is None:
         reason = 'the measure "fields" needs the names of the fields to compare'
         step = "name them with `fields`, such as name and zip:exact"
-        require(request.measure != "fields", reason, step)
+        require(request.measure != "fields", reason, step, code="argument-missing")
         return request, {}
     reason = f"`fields` cannot be combined with the measure {request.measure}"
-    require(request.measure in (AUTO, "fields"), reason, OMIT_ONE)
+    require(request.measure in (AUTO, "fields"), reason, OMIT_ONE, code="arguments-conflict")
     from neardup_solr.measures.columns import parse_fields
 
     kinds = parse_fields(request.fields)

@@ -212,10 +212,15 @@ def read_asked(path: Path, collection: Collection) -> Mapping[str, Any]:
     stored = read_arrays(path, FIRST_LINE)
     step = f"neardup duplicates {collection.place} --mark --remember"
     if isinstance(stored, str):
-        raise SourceError(str(path), stored, f"run this once: {step} {path}")
+        raise SourceError(str(path), stored, f"run this once: {step} {path}", code="not-remembered")
     about, _ = stored
     if collection.identity not in about["work"]:
         reason = f"the last run was not for {collection.name!r}, or had other text fields"
-        raise SourceError(str(path), reason, f"choose a new file, and run this once: {step} FILE")
+        raise SourceError(
+            str(path),
+            reason,
+            f"choose a new file, and run this once: {step} FILE",
+            code="not-remembered",
+        )
     arguments: Mapping[str, Any] = about["asked"]
     return arguments

@@ -90,27 +90,39 @@ class Request:
         if self.by is not None:
             require_choice("by", self.by, WAYS)
         cap = self.cap
-        require(cap is None or cap > 1, f"`cap` cannot be {cap}", "give 2 or more")
+        reason = f"`cap` cannot be {cap}"
+        require(cap is None or cap > 1, reason, "give 2 or more", code="argument-out-of-range")
         reason = "`cap` cannot be used with `by` all, which compares every pair"
-        require(self.by != "all" or cap is None, reason, "omit it")
+        require(self.by != "all" or cap is None, reason, "omit it", code="arguments-conflict")
         if self.linkage is not None:
             require_choice("linkage", self.linkage, LINKAGES)
         reason = "`linkage` mutual_best needs two sources"
         step = "name the second with `against`"
-        require(self.against is not None or self.linkage != "mutual_best", reason, step)
+        require(
+            self.against is not None or self.linkage != "mutual_best",
+            reason,
+            step,
+            code="arguments-conflict",
+        )
         share = float(self.without_common)
         step = "give a share from 0 to 1"
-        require(0 <= share <= 1, f"`without_common` cannot be {share:g}", step)
+        require(
+            0 <= share <= 1,
+            f"`without_common` cannot be {share:g}",
+            step,
+            code="argument-out-of-range",
+        )
         for name, others in EXCLUDED.items():
             for other in others if getattr(self, name) not in (None, False) else ():
                 reason = f"`{name}` cannot be combined with `{other}`"
-                require(getattr(self, other) is None, reason, OMIT_ONE)
+                require(getattr(self, other) is None, reason, OMIT_ONE, code="arguments-conflict")
         parse_rule(self.canonical)
         parse_equality(self.equal)
         settings_of(self.settings)
         texts = self.texts
         step = "give 0 or more, or True"
-        require(texts is None or texts >= 0, f"`texts` cannot be {texts}", step)
+        reason = f"`texts` cannot be {texts}"
+        require(texts is None or texts >= 0, reason, step, code="argument-out-of-range")
         in_seconds(self.patience, "patience")
         if self.memory is not None:
             parse_memory(self.memory, "memory")

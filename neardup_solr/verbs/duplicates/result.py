@@ -304,7 +304,7 @@ class Duplicates:
         fits = self.min_similarity <= min_similarity <= 1
         reason = f"`min_similarity` cannot be {min_similarity:g}"
         step = f"give {self.min_similarity:g} to 1, or compare again with a lower threshold"
-        checks.require(fits, reason, step)
+        checks.require(fits, reason, step, code="argument-out-of-range")
         assert self.graph is not None
         grouped = group_again(self.graph, min_similarity)
         keys = self.graph.keys
@@ -369,12 +369,9 @@ class Duplicates:
 
         checks.require_positive(size=size)
         checks.require_choice("per", per, get_args(Per))
-        checks.require(
-            bool(self.pairs),
-            "there are no pairs to draw from",
-            "use a lower `min_similarity`",
-            DataError,
-        )
+        reason = "there are no pairs to draw from"
+        step = "use a lower `min_similarity`"
+        checks.require(bool(self.pairs), reason, step, DataError, code="no-pairs")
         drawn = draw(self.pairs, size, per, seed)
         names, texts = ("id", "other_id", "similarity"), self.texts or self.origin.texts
         columns = of_pairs(drawn, names, texts, self.kept)

@@ -75,13 +75,15 @@ def require_copied(source: Compared, reading: Reading, *, are_numbered: bool = F
             "a collection cannot be written to a file without its near-duplicates",
             "mark them in the collection (`mark`, nd.mark), then exclude them with the filter query"
             f" fq={source.names.canonical_filter}",
+            code="arguments-conflict",
         )
     named = sources.paths_of(source)
     rest = f'df[~df["{reading.id}"].isin(found.removed)]'
     if are_numbered:
         rest = "df.drop(df.index[[row - 1 for row in found.removed]])"
     step = f"to filter a DataFrame by the result: {rest}"
-    checks.require(named is not None, "`unique` needs a file or a folder as `source`", step)
+    reason = "`unique` needs a file or a folder as `source`"
+    checks.require(named is not None, reason, step, code="arguments-conflict")
     paths = [Path(path) for path in named or ()]
     try:
         kinds = [path.stat().st_mode for path in paths]
@@ -89,7 +91,7 @@ def require_copied(source: Compared, reading: Reading, *, are_numbered: bool = F
     except (OSError, ValueError):
         is_stream = Path("-") in paths  # what else is wrong is told by those who read it
     reason = "standard input and pipes cannot be read twice, as `unique` requires"
-    checks.require(not is_stream, reason, "save the input to a file first")
+    checks.require(not is_stream, reason, "save the input to a file first", code="not-from-stdin")
     return paths
 
 
@@ -242,7 +244,8 @@ class SourceRecords:
 
     def _make_error(self) -> SourceError:
         name = sources.shown_name(self.paths)
-        return SourceError(name, "changed while it was being read", "run this again")
+        reason = "changed while it was being read"
+        return SourceError(name, reason, "run this again", code="source-changed")
 
 
 def _discard(_: Any, __: Any) -> None:

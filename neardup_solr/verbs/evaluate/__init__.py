@@ -50,6 +50,7 @@ def evaluate_result(
         "`known` is a report, but the result is not",
         "give the known pairs first",
         DataError,
+        code="arguments-conflict",
     )
     has_sides = getattr(found, "against", None) if ordered is None else ordered
     in_order = bool(has_sides)
@@ -57,7 +58,8 @@ def evaluate_result(
     if answers is not None:
         return _judge(answers, found, in_order=in_order)
     expected = list_pairs("known", known)
-    require(bool(expected), "`known` contains no pairs", "give at least one known pair", DataError)
+    reason = "`known` contains no pairs"
+    require(bool(expected), reason, "give at least one known pair", DataError, code="no-pairs")
     reported = list_pairs("found", getattr(found, "pairs", found))
     ids = {str(id) for pair in reported for id in pair}
     if ids and ids.isdisjoint(str(id) for pair in expected for id in pair):

@@ -59,14 +59,16 @@ def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
     elif isinstance(pairs, Frame):
         step = f"`{name}` needs the columns id and other_id"
         pairs = pairs.to_numpy().tolist()
-    require(isinstance(pairs, Iterable), f"`{name}` cannot be {describe(pairs)}", step)
+    reason = f"`{name}` cannot be {describe(pairs)}"
+    require(isinstance(pairs, Iterable), reason, step, code="argument-type")
     for pair in pairs:
         ids: Any = pair
         if not isinstance(pair, tuple | list):
             ids = [getattr(pair, name, None) for name in PAIR]
         ids = [*map(as_whole, ids)]
         are_ids = len(ids) == 2 and all(isinstance(id, str | Integral) for id in ids)
-        require(are_ids, f"{str(pair)[:60]!r} in `{name}` is not a pair of two ids", step)
+        reason = f"{str(pair)[:60]!r} in `{name}` is not a pair of two ids"
+        require(are_ids, reason, step, code="argument-type")
         first, second = (str(id) if isinstance(id, str) else int(id) for id in ids)
         yield first, second
 
@@ -78,7 +80,8 @@ def known_pairs(path: str | Path) -> list[tuple[str, str]]:
     """
     pairs = read_pairs(path)
     if not pairs:
-        raise SourceError(str(path), "has no pairs", "give a file with two columns of ids")
+        reason = "has no pairs"
+        raise SourceError(str(path), reason, "give a file with two columns of ids", code="no-pairs")
     return pairs
 
 
@@ -100,12 +103,9 @@ def read_similarities(result: Any, *, in_order: bool) -> dict[IdPair, float]:
     else:
         columns = columns_of(result)
         names = ("id", "other_id", "similarity")
-        require(
-            set(names) <= columns.keys(),
-            "answers need the similarities of all pairs, but the result has none",
-            "give the nd.duplicates result from which the sample was drawn, or its file",
-            DataError,
-        )
+        reason = "answers need the similarities of all pairs, but the result has none"
+        step = "give the nd.duplicates result from which the sample was drawn, or its file"
+        require(set(names) <= columns.keys(), reason, step, DataError, code="column-missing")
         rows = zip(*(columns[name] for name in names), strict=True)
     similarities = {}
     for id, other_id, similarity in rows:
@@ -113,7 +113,8 @@ def read_similarities(result: Any, *, in_order: bool) -> dict[IdPair, float]:
             similarities[key_of_pair(id, other_id, in_order=in_order)] = float(similarity)
         except (TypeError, ValueError):
             reason = f"{str(similarity)[:40]!r}, of {id} – {other_id}, is not a similarity"
-            raise DataError(reason, "give the result as it was written") from None
+            step = "give the result as it was written"
+            raise DataError(reason, step, code="line-invalid") from None
     return similarities
 
 

@@ -71,10 +71,11 @@ class JudgedPairs:
         same, different = (side.intersection(pairs) for side in (self.same, self.different))
         total, left = len(self.same | self.different), len(same | different)
         if not total:
-            raise DataError("no answer is same or different", "fill in the column answer")
+            reason = "no answer is same or different"
+            raise DataError(reason, "fill in the column answer", code="no-pairs")
         if not left:
             reason = f"no answered pair (of {total:,}) is in the result"
-            raise DataError(reason, "give the result from which they were drawn")
+            raise DataError(reason, "give the result from which they were drawn", code="no-pairs")
         if left < total:
             LOG.warning("answered pairs not in the result, so not counted: %d", total - left)
         return JudgedPairs(same=same, different=different)

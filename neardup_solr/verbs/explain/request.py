@@ -57,7 +57,7 @@ class ExplainRequest:
         """Refuse a document and itself. Raises ArgumentError."""
         first, second = self.ids
         step = "give the ids of two different documents"
-        require(first != second, f"both ids are {first!r}", step)
+        require(first != second, f"both ids are {first!r}", step, code="id-invalid")
 
     def choose_columns(self) -> ExplainRequest:
         """Fill in the id, and the fields or the text, of a source without such columns."""

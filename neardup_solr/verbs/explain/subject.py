@@ -65,7 +65,7 @@ def make_subject(
     if len(hashes) not in (0, settings.hashes):
         stale = f"the stored signature of {document.id!r} has {len(hashes)} hashes"
         reason = f"{stale}, but the settings specify {settings.hashes}"
-        raise SettingsError(reason, "index the document again")
+        raise SettingsError(reason, "index the document again", code="signature-invalid")
     fresh = {name: _terms_of(getattr(entry, place)) for name, place in STORED.items()}
     return Subject(
         entry=entry,

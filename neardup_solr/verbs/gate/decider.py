@@ -63,7 +63,7 @@ def _read_settings(collection: Collection, *, index: bool) -> Settings:
     if index and not collection.names.is_plain:
         reason = "another program writes the documents of this collection"
         next_step = "omit `index`, let that program write the admitted documents, then annotate"
-        raise SettingsError(reason, next_step)
+        raise SettingsError(reason, next_step, code="data-at-risk")
     stored = collection.stored_settings()
     if stored is None and collection.count():
         # Raises: nothing would ever be near to documents without our fields.

@@ -26,7 +26,8 @@ def check_held(path: Path) -> None:
     Raises PathError if it is not a .jsonl file, or as `files.check_place` does.
     """
     if path.suffix.lower() != ".jsonl" or path.is_dir():
-        raise PathError(str(path), "held documents need a .jsonl file", "name one with `held`")
+        reason = "held documents need a .jsonl file"
+        raise PathError(str(path), reason, "name one with `held`", code="format-unknown")
     check_place(path)
 
 

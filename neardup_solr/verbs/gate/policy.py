@@ -45,11 +45,13 @@ class Policy:
         require_choice("exact", self.exact, ACTIONS)
         for action, bound in self.bounds:
             step = "give a similarity from 0 to 1"
-            require(0 <= bound <= 1, f"`{action}` cannot be {bound}", step)
+            reason = f"`{action}` cannot be {bound}"
+            require(0 <= bound <= 1, reason, step, code="argument-out-of-range")
         for (severe, high), (mild, low) in pairwise(self.bounds):
             if low >= high:
                 reason = f"with `{mild}` {low:g} and `{severe}` {high:g}, nothing is left to {mild}"
-                raise ArgumentError(reason, f"set `{mild}` below {high:g}, or omit it")
+                step = f"set `{mild}` below {high:g}, or omit it"
+                raise ArgumentError(reason, step, code="arguments-conflict")
 
     @property
     def bounds(self) -> list[tuple[Action, float]]:

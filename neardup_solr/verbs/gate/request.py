@@ -62,5 +62,6 @@ class GateRequest:
             check_keep(listed(self.keep or ()))
         _ = self.policy
         fits = 1 <= self.batch <= MOST_AT_ONCE
-        require(fits, f"`batch` cannot be {self.batch}", f"give 1 to {MOST_AT_ONCE:,}")
+        reason = f"`batch` cannot be {self.batch}"
+        require(fits, reason, f"give 1 to {MOST_AT_ONCE:,}", code="argument-out-of-range")
         checks.require_positive(most=self.most)

@@ -253,7 +253,7 @@ class LossCheck:
         into = f"write to a different collection: neardup annotate {self.collection.place}"
         step = step if "`into`" in step else f"{step}, or {into} --into OTHER"
         batch = "nothing of this batch was written"
-        raise SettingsError(f"{name}: {documents} {reason} ({batch})", step)
+        raise SettingsError(f"{name}: {documents} {reason} ({batch})", step, code="data-at-risk")
 
 
 def _count(facets: Mapping[str, Any], name: str) -> int:

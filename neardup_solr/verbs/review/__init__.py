@@ -24,7 +24,8 @@ def run_review(request: ReviewRequest) -> Reviewed:
         from neardup_solr.web import server
     except ImportError as error:
         reason = f"a review needs {error.name}, which is not installed"
-        raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
+        step = "pip install 'neardup-solr[serve]'"
+        raise SettingsError(reason, step, code="package-missing") from None
     request = request.choose_columns()
     request.check()
     token = secrets.token_urlsafe(24)
@@ -59,6 +60,6 @@ def open_session(request: ReviewRequest, file: AnswerFile) -> ReviewSession:
     if result.chosen:
         LOG.warning("%s", result.chosen)
     if not result.pairs:
-        raise DataError("there are no pairs to ask about", "use a larger `reach`")
+        raise DataError("there are no pairs to ask about", "use a larger `reach`", code="no-pairs")
     threshold = measure_named(result.measure).least(request.limits)
     return ReviewSession(result, file, find_name(request.who), threshold, request.depth)

@@ -44,7 +44,8 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
     async def act(request: Request) -> Response:
         sent = request.headers.get("authorization", "")
         if not hmac.compare_digest(sent.encode(), f"Bearer {token}".encode()):
-            raise Failure(403, "the token is wrong: open the address printed by the command")
+            reason = "the token is wrong: open the address printed by the command"
+            raise Failure(403, reason, code="token-invalid")
         action = request.scope["path"][1:]
         arguments = _parse(action, await read_body(request, MOST), pairs)
         return await run_in_threadpool(answer, action, *arguments)
@@ -54,12 +55,14 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
             try:
                 body = react(action, *arguments, time.monotonic())
             except (NeardupError, OSError) as error:  # of the file, until it can be used again
-                raise Failure(503, f"{LOST.get(action, '')}{error}", Retry_After="1") from error
+                reason = f"{LOST.get(action, '')}{error}"
+                code = getattr(error, "code", "file-unwritable")
+                raise Failure(503, reason, Retry_After="1", code=code) from error
         return to_json(body, headers=HEADERS)
 
     async def refuse(_: Request, error: Exception) -> Response:
         if not isinstance(error, Failure):  # but a ClientDisconnect
-            error = Failure(400, "the request is incomplete")
+            error = Failure(400, "the request is incomplete", code="request-malformed")
         return error.response
 
     actions = [Route(f"/{action}", act, methods=["POST"]) for action in ACTIONS]
@@ -74,13 +77,14 @@ def _parse(action: str, body: bytes, pairs: int) -> tuple[str, Any, Any]:
     """Parse a request: who reads, and about which pair what is answered."""
     fields = parse_object(body)
     if fault := fields.get(FAULT):
-        raise Failure(400, "the field {!r} {}".format(*fault))
+        raise Failure(400, "the field {!r} {}".format(*fault), code="request-malformed")
     reader, number, word = (fields.get(name) for name in ("reader", "number", "answer"))
     if not isinstance(reader, str) or not 0 < len(reader) <= 64:
-        raise Failure(400, "`reader` must be a name of 1 to 64 characters")
+        reason = "`reader` must be a name of 1 to 64 characters"
+        raise Failure(400, reason, code="request-malformed")
     is_number = type(number) is int and 0 <= number < pairs
     if action not in ("next", "look", "back") and not is_number:
-        raise Failure(400, "`number` must be the number of a pair")
+        raise Failure(400, "`number` must be the number of a pair", code="request-malformed")
     if action == "answer" and word not in get_args(Judgement):
-        raise Failure(400, "`answer` must be same, different or unsure")
+        raise Failure(400, "`answer` must be same, different or unsure", code="request-malformed")
     return reader, number if is_number else -1, "same" if action == "cluster" else word

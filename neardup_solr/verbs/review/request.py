@@ -79,4 +79,5 @@ class ReviewRequest:
     def check(self) -> None:
         """Refuse values that are not possible. Raises ArgumentError."""
         is_share = 0 <= self.depth <= 1
-        require(is_share, f"`reach` cannot be {self.depth:g}", "use 0 to 1, such as 0.1")
+        step = "use 0 to 1, such as 0.1"
+        require(is_share, f"`reach` cannot be {self.depth:g}", step, code="argument-out-of-range")

@@ -94,10 +94,11 @@ class Handlers:
             odd = request.query_params.keys() - (parameters or ())
             if odd and parameters is not None:
                 reason = f"{path} does not accept {min(odd)!r}"
-                raise Failure(400, reason, "omit it, or see the docs page")
+                raise Failure(400, reason, "omit it, or see the docs page", code="argument-unknown")
             names = [name for name, _ in request.query_params.multi_items()]
             if parameters is not None and len({*names}) < len(names):
-                raise Failure(400, f"{path} accepts each parameter once", "omit the others")
+                reason = f"{path} accepts each parameter once"
+                raise Failure(400, reason, "omit the others", code="argument-invalid")
             body = await work(request)
             return body if isinstance(body, Response) else to_json(body)
 
@@ -110,11 +111,13 @@ class Handlers:
         client = self.tokens.find(request.headers.get("authorization", ""))
         if client is None:
             step = "send a token for this service: Authorization: Bearer TOKEN"
-            raise Failure(401, "the token is missing or wrong", step, WWW_Authenticate="Bearer")
+            reason = "the token is missing or wrong"
+            raise Failure(401, reason, step, WWW_Authenticate="Bearer", code="token-invalid")
         request.state.client, request.state.rights = client
         if right not in request.state.rights:
             reason = f"this token does not grant {right!r}"
-            raise Failure(403, reason, "ask the operator for a token that does")
+            step = "ask the operator for a token that does"
+            raise Failure(403, reason, step, code="right-missing")
 
     async def tell_health(self, _: Request) -> object:
         """Answer as long as the process lives."""
@@ -182,10 +185,10 @@ class Handlers:
             not is_single and fields.keys() - {FAULT, "documents"}
         ):
             reason = "`documents` must be a list and the only field"
-            raise Failure(400, reason, 'send {"documents": [...]}')
+            raise Failure(400, reason, 'send {"documents": [...]}', code="request-malformed")
         if len(documents) > self.documents:
             reason = f"{len(documents):,} documents are more than the limit of {self.documents:,}"
-            raise Failure(413, reason, "send fewer documents at a time")
+            raise Failure(413, reason, "send fewer documents at a time", code="request-too-large")
         request.state.documents = len(documents)
         self.metrics.documents.labels(request.scope["path"]).inc(len(documents))
         read = partial(read_documents, documents, self.service.reading)

@@ -43,7 +43,9 @@ def _rename(document: Json, position: str, reading: Reading) -> Json | errors.Re
         id_name = find_key(reading.id, names) if find_key(reading.id, names) in document else ID
         id = document.get(str(id_name)) if fault[0] != id_name else None
         id = id if isinstance(id, str) else None
-        return errors.RecordError(position, "the field {!r} {}".format(*fault), id)
+        return errors.RecordError(
+            position, "the field {!r} {}".format(*fault), id, code="record-malformed"
+        )
     renamed = dict(document)
     for role, theirs, ours in (("key", (reading.id,), (ID,)), ("text", reading.text, OF_TEXT)):
         of_theirs = [
@@ -54,7 +56,8 @@ def _rename(document: Json, position: str, reading: Reading) -> Json | errors.Re
         alike = [*of_theirs[:1], *of_ours]
         if len({str(document[name]) for name in alike}) > 1:
             both = f"{alike[0]!r} and {alike[-1]!r} both name the {role}, but differ"
-            return errors.RecordError(position, f"{both}: omit one of them", record=document)
+            reason = f"{both}: omit one of them"
+            return errors.RecordError(position, reason, record=document, code="record-malformed")
         if of_ours and not of_theirs:
             renamed[theirs[0]] = document[of_ours[0]]
     return renamed

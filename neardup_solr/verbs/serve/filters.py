@@ -68,8 +68,9 @@ def parse_named(filters: Iterable[str]) -> dict[str, str]:
         name, _, query = each.partition("=")
         is_right = bool(_NAME.fullmatch(name)) and bool(query.strip())
         step = "write NAME=QUERY, such as recent=date:[NOW-7DAYS TO *]"
-        require(is_right, f"`filters` cannot have {each!r}", step)
-        require(name not in named, f"`filters` name {name!r} twice", "choose different names")
+        require(is_right, f"`filters` cannot have {each!r}", step, code="argument-invalid")
+        reason = f"`filters` name {name!r} twice"
+        require(name not in named, reason, "choose different names", code="argument-invalid")
         named[name] = query
     return named
 
@@ -83,7 +84,8 @@ def rewrite_filters(filters: Iterable[str], named: Mapping[str, str]) -> list[st
     sizes = sum(map(len, texts))
     is_few = len(texts) <= MOST_FILTERS and sizes <= MOST_CHARACTERS
     most = f"{MOST_FILTERS} filters and {MOST_CHARACTERS:,} characters"
-    require(is_few, f"`fq` has more than {most}", "give fewer, or shorter ones")
+    reason = f"`fq` has more than {most}"
+    require(is_few, reason, "give fewer, or shorter ones", code="filter-invalid")
     limits = _Limits()
     bare = (text.strip(_SPACE) for text in texts)  # one of blanks alone filters nothing
     return [named.get(text) or _Parser(text, named, limits).parse() for text in bare if text]
@@ -97,7 +99,8 @@ def require_named(filters: Iterable[str], named: Mapping[str, str]) -> None:
     for text in filters:
         is_known = text in named or not _NAME.fullmatch(text)
         step = f"{_describe(named)}, or write field:value"
-        require(is_known, f"`fq` {text!r} is neither the name of a filter nor a query", step)
+        reason = f"`fq` {text!r} is neither the name of a filter nor a query"
+        require(is_known, reason, step, code="filter-invalid")
 
 
 def _describe(named: Mapping[str, str]) -> str:
@@ -111,7 +114,8 @@ def require_fields(names: Iterable[str]) -> None:
     Raises ArgumentError.
     """
     for name in names:
-        require(_is_field(name), f"`same` cannot be {name!r}", "give the name of a field")
+        reason = f"`same` cannot be {name!r}"
+        require(_is_field(name), reason, "give the name of a field", code="name-invalid")
 
 
 def has_local_params(query: object) -> bool:
@@ -143,7 +147,8 @@ class _Limits:
         self.values -= 1
         self.open -= is_open
         most = f"{MOST_VALUES:,} values, or {MOST_OPEN} ranges and prefixes"
-        require(min(self.values, self.open) >= 0, f"`fq` has more than {most}", "give fewer")
+        reason = f"`fq` has more than {most}"
+        require(min(self.values, self.open) >= 0, reason, "give fewer", code="filter-invalid")
 
 
 class _Parser:
@@ -272,7 +277,7 @@ class _Parser:
     def _refuse(self, fault: str) -> ArgumentError:
         shown = self.text if len(self.text) <= 60 else f"{self.text[:60]}…"
         step = f"{SYNTAX}; or quote the value"
-        return ArgumentError(f"`fq` {shown!r} {fault}", step)
+        return ArgumentError(f"`fq` {shown!r} {fault}", step, code="filter-invalid")
 
 
 def _unescape(text: str) -> str:

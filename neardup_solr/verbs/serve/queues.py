@@ -223,7 +223,8 @@ class Queues:
         is_full |= queue.requests >= most * self.at_work or queue.held + size > most * self.size
         if is_full:
             self.metrics.refused.inc()
-            raise Failure(429, "too many waiting requests", "try again later", **RETRY_AFTER)
+            reason = "too many waiting requests"
+            raise Failure(429, reason, "try again later", **RETRY_AFTER, code="busy")
 
 
 def _choose_queue(queues: Sequence[Queue], size: int, fields: Mapping[str, Any] = NOTHING) -> Queue:

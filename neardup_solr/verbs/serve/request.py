@@ -72,12 +72,13 @@ def run_service(request: ServeRequest) -> None:
         from neardup_solr.web import origin, server
     except ImportError as error:
         reason = f"the service needs {error.name}, which is not installed"
-        raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
+        step = "pip install 'neardup-solr[serve]'"
+        raise SettingsError(reason, step, code="package-missing") from None
     collection, host = request.collection, request.host
     root_path = request.root_path.rstrip("/")
     is_path = not request.root_path or request.root_path.startswith("/")
     reason = f"`root_path` cannot be {request.root_path!r}"
-    require(is_path, reason, "start it with /, as in /neardup")
+    require(is_path, reason, "start it with /, as in /neardup", code="argument-invalid")
     server.require_port(request.port)
     size = in_bytes(request.max_body, "max_body")
     documents, at_work = request.max_documents, request.concurrency
@@ -88,7 +89,8 @@ def run_service(request: ServeRequest) -> None:
         stack.enter_context(log.gathering(LOG, *server.LOGGERS, formatter=JsonLines()))
         tokens = None if request.tokens is None else Tokens(Path(request.tokens))
         reason = f"`tokens` are required to listen on {host}, which other machines can reach"
-        require(tokens is not None or is_loopback(host), reason, "name a file with `tokens`")
+        step = "name a file with `tokens`"
+        require(tokens is not None or is_loopback(host), reason, step, code="argument-missing")
         if request.model is not None:
             check_regular(Path(request.model))
         measure = measure_by(collection, request.measure, request.model, request.max_distance)

@@ -51,12 +51,15 @@ class RequestLog:
         try:
             if {"content-length", "transfer-encoding"} <= {*request.headers}:
                 reason = "the request has both Content-Length and Transfer-Encoding"
-                raise Failure(400, reason, "send only one of them", Connection="close")
+                step = "send only one of them"
+                raise Failure(400, reason, step, Connection="close", code="request-malformed")
             await self.app(scope, receive, reply)
         except ClientDisconnect:
             pass
         except asyncio.CancelledError:  # the service ends, and this takes too long
-            failure = Failure(503, "the service is stopping", "try again later", **RETRY_AFTER)
+            failure = Failure(
+                503, "the service is stopping", "try again later", **RETRY_AFTER, code="busy"
+            )
             await failure.response(scope, receive, reply)
         except Exception as error:
             failure = choose_failure(error)
@@ -81,11 +84,11 @@ def choose_failure(error: Exception) -> Failure:
     if isinstance(error, Failure):
         return error
     if isinstance(error, errors.RecordError):
-        return Failure(400, f"{error.position}: {error.reason}", SEND)
+        return Failure(400, f"{error.position}: {error.reason}", SEND, code=error.code)
     if isinstance(error, errors.ArgumentError):
-        return Failure(400, error.reason, error.next_step)
+        return Failure(400, error.reason, error.next_step, code=error.code)
     if isinstance(error, errors.DocumentNotFound):
-        return Failure(404, error.reason, error.next_step)
+        return Failure(404, error.reason, error.next_step, code=error.code)
     if isinstance(error, errors.NeardupError):
         reason, step = error.reason, error.next_step
         if isinstance(error, errors.SolrUnreachable):
@@ -94,5 +97,6 @@ def choose_failure(error: Exception) -> Failure:
             reason = f"{error.source}: {reason}"
         if isinstance(error, errors.SolrUnauthorized) and error.status == 401:
             step = "restart the service with credentials that Solr accepts"
-        return Failure(503, reason, step, **RETRY_AFTER)
-    return Failure(500, "internal error", "report the X-Request-Id to the operator")
+        return Failure(503, reason, step, **RETRY_AFTER, code=error.code)
+    reason = "internal error"
+    return Failure(500, reason, "report the X-Request-Id to the operator", code="internal")

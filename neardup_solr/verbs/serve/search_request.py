@@ -30,7 +30,7 @@ def parse_search(request: Json, reading: Reading) -> tuple[Json, str | None, lis
     What has a text is read as a document, to which a key that it lacks is no matter.
     """
     fault = request.get(FAULT, ("", ""))
-    require(not fault[0], "the field {!r} {}".format(*fault), "omit it")
+    require(not fault[0], "the field {!r} {}".format(*fault), "omit it", code="argument-invalid")
     names = tuple(request)
     key_name = str(find_key(reading.id, names))
     called = {str(find_key(name, names)) for name in (*reading.text, *OF_TEXT)} | {key_name, ID}
@@ -40,7 +40,8 @@ def parse_search(request: Json, reading: Reading) -> tuple[Json, str | None, lis
     search = {name: value for name, value in request.items() if name not in called}
     keys = [name for name in document if name in (key_name, ID)]
     if len(keys) == len(document):
-        require(len(keys) < 2, f"{key_name!r} and 'id' both name the key", "omit one of them")
+        reason = f"{key_name!r} and 'id' both name the key"
+        require(len(keys) < 2, reason, "omit one of them", code="arguments-conflict")
         return search | ({ID: document[keys[0]]} if keys else {}), None, []
     (record,) = read_documents([document if keys else document | {reading.id: "(text)"}], reading)
     if isinstance(record, errors.RecordError):
@@ -57,13 +58,15 @@ def require_allowed(request: Json, document_id: str | None, rules: tuple[str, ..
     `rules` are those of the service for what has to be equal: a pattern of a client may never end.
     """
     for name in request:
-        require(name in OF_SEARCH, f"`{name}` is unknown", f"use {', '.join(OF_SEARCH)}")
+        reason = f"`{name}` is unknown"
+        require(name in OF_SEARCH, reason, f"use {', '.join(OF_SEARCH)}", code="argument-unknown")
     equal = request.get("equal", [])
     for rule in equal if isinstance(equal, list) else [equal]:
         require_choice("equal", rule, (NUMBERS, SYMBOLS, *rules))
     most = request.get("candidates", 1)
     is_few = not isinstance(most, int) or most <= MOST_CANDIDATES + (document_id is not None)
-    require(is_few, "`candidates` is too large", f"give at most {MOST_CANDIDATES:,}")
+    reason = "`candidates` is too large"
+    require(is_few, reason, f"give at most {MOST_CANDIDATES:,}", code="argument-out-of-range")
 
 
 def read_filters(request: Json, named: Mapping[str, str], *, is_free: bool) -> list[str]:
@@ -81,7 +84,8 @@ def read_filters(request: Json, named: Mapping[str, str], *, is_free: bool) -> l
         if is_free or not has_local_params([request.get(name) for name in IN_QUERY]):
             raise
         step = f"omit them, or serve with tokens and send one that grants {LOCAL_PARAMS!r}"
-        raise Failure(403, f"{error.reason}: it has local parameters", step) from None
+        reason = f"{error.reason}: it has local parameters"
+        raise Failure(403, reason, step, code="right-missing") from None
 
 
 def list_texts(value: object, name: str) -> list[str]:
@@ -89,4 +93,5 @@ def list_texts(value: object, name: str) -> list[str]:
     texts = [value] if isinstance(value, str) else value
     if isinstance(texts, list | tuple) and all(isinstance(each, str) for each in texts):
         return [*texts]
-    raise errors.ArgumentError(f"`{name}` has {value!r:.60}", "give a text, or a list of texts")
+    reason = f"`{name}` has {value!r:.60}"
+    raise errors.ArgumentError(reason, "give a text, or a list of texts", code="argument-type")

@@ -240,8 +240,8 @@ class Service:
     def _show(self, result: Decision | errors.RecordError) -> Json:
         """Make the object of a decision, or of a document that cannot be used."""
         if isinstance(result, errors.RecordError):
-            return {"id": result.id, "action": FAILED, "reason": result.reason, "matches": [],
-                    "complete": True}  # fmt: skip
+            return {"id": result.id, "action": FAILED, "reason": result.reason,
+                    "code": result.code, "matches": [], "complete": True}  # fmt: skip
         matches, missing = (
             list(map(make_match, result.matches)),
             list_missing(result.document, self.reading),
@@ -282,12 +282,13 @@ class Service:
             if isinstance(error, errors.ArgumentError) or request.keys().isdisjoint(MAY_LACK):
                 raise
             collection.needed_settings()  # raises if the collection is at fault, not the request
-            raise errors.ArgumentError(error.reason, error.next_step) from None
+            raise errors.ArgumentError(error.reason, error.next_step, code=error.code) from None
         except errors.SolrAnswerError as error:
             is_refused = error.status in (400, 500) and error.passes is not errors.Passes.ALWAYS
             if is_refused and is_of_solr(error) and not request.keys().isdisjoint(IN_QUERY):
                 require_named(map(str.strip, list_texts(request.get("fq", ()), "fq")), self.named)
-                raise errors.ArgumentError(error.reason, "check `fq` and `same`") from None
+                step = "check `fq` and `same`"
+                raise errors.ArgumentError(error.reason, step, code=error.code) from None
             raise
         shown = [make_match(match) | {"text": match.content}
                  for match in matches if match.id != document_id]  # fmt: skip
@@ -296,10 +297,12 @@ class Service:
     def explain(self, request: Mapping[str, str]) -> Json:
         """Say why two documents are found as near-duplicates or not."""
         for name in ("id", "other_id"):
-            require(name in request, f"`{name}` is missing", "request /explain?id=...&other_id=...")
+            step = "request /explain?id=...&other_id=..."
+            require(name in request, f"`{name}` is missing", step, code="argument-missing")
         measure = measure_named(self.policy.measure)
         step = "run neardup explain --model instead"
-        require(not measure.fields, "with a model, this takes as long as a full report", step)
+        reason = "with a model, this takes as long as a full report"
+        require(not measure.fields, reason, step, code="arguments-conflict")
         limits: Any = {"measure": measure.name, "max_distance": self.policy.max_distance}
         equal = self.policy.equality.rules
         ids = request["id"], request["other_id"]

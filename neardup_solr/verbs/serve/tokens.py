@@ -95,9 +95,11 @@ def _read(path: Path) -> tuple[bytes, int]:
             mode = os.fstat(file.fileno()).st_mode
     except (OSError, ValueError) as error:  # the latter for a NUL character
         reason = getattr(error, "strerror", None) or error
-        raise SourceError(str(path), f"cannot be read ({reason})", STEP) from None
+        raise SourceError(
+            str(path), f"cannot be read ({reason})", STEP, code="file-unreadable"
+        ) from None
     if len(content) > LARGEST:
-        raise SourceError(str(path), f"has more than {LARGEST:,} bytes", STEP)
+        raise SourceError(str(path), f"has more than {LARGEST:,} bytes", STEP, code="file-kind")
     return content, mode
 
 
@@ -106,7 +108,8 @@ def _parse(path: Path, content: bytes) -> Clients:
     try:
         lines = content.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise SourceError(str(path), "cannot be read (not UTF-8 text)", STEP) from None
+        reason = "cannot be read (not UTF-8 text)"
+        raise SourceError(str(path), reason, STEP, code="encoding") from None
     clients: Clients = {}
     taken = set[str]()
     for number, line in enumerate(lines, 1):
@@ -116,7 +119,8 @@ def _parse(path: Path, content: bytes) -> Clients:
         token, rights = (words[0], frozenset(words[1:])) if words else ("", frozenset[str]())
         is_wrong = not rights or not rights <= {*RIGHTS, ALL} or token in taken or name in clients
         if is_wrong or len(token) < SHORTEST or not token.isascii():
-            raise SourceError(str(path), f"line {number} is invalid", _step(token, rights))
+            reason = f"line {number} is invalid"
+            raise SourceError(str(path), reason, _step(token, rights), code="line-invalid")
         taken.add(token)
         clients[name] = token.encode(), frozenset(RIGHTS) if ALL in rights else rights
     return clients

@@ -95,5 +95,6 @@ def _read_settings(collection: Collection, hashes: int | None) -> Settings:
     stored.require("signature")
     if hashes is not None and hashes > stored.hashes:
         reason = f"the collection stores {stored.hashes} hashes, but `hashes` is {hashes}"
-        raise SettingsError(reason, "tune on a file (neardup tune FILE), and index it again")
+        step = "tune on a file (neardup tune FILE), and index it again"
+        raise SettingsError(reason, step, code="settings-differ")
     return stored

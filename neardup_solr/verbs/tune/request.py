@@ -64,14 +64,20 @@ class TuneRequest:
         """Refuse values that are not possible, or do not go together. Raises ArgumentError."""
         if self.answers is not None:
             step = "omit one of them"
-            require(self.known is None, "`known` cannot be combined with `answers`", step)
+            reason = "`known` cannot be combined with `answers`"
+            require(self.known is None, reason, step, code="arguments-conflict")
             return
         of_model = (self.fields, self.against, self.by, self.output)
         reason = "`fields`, `by`, `against` and `output` require `answers`"
-        require(all(value is None for value in of_model), reason, NAME_ANSWERS)
+        require(
+            all(value is None for value in of_model),
+            reason,
+            NAME_ANSWERS,
+            code="arguments-conflict",
+        )
         _ = self.demand
         reason, hashes = f"`sample` cannot be {self.sample}", self.hashes
-        require(self.sample > 1, reason, "give 2 or more documents")
+        require(self.sample > 1, reason, "give 2 or more documents", code="argument-out-of-range")
         fits = hashes is None or 1 <= hashes <= plans.MOST_HASHES
         step = f"give 1 to {plans.MOST_HASHES:,} (default: 128)"
-        require(fits, f"`hashes` cannot be {hashes}", step)
+        require(fits, f"`hashes` cannot be {hashes}", step, code="argument-out-of-range")

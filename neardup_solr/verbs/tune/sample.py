@@ -37,10 +37,12 @@ class Sample:
 
     def __post_init__(self) -> None:
         if len(self.ids) < 2:
-            raise SettingsError("there are fewer than two documents", "give two or more")
+            reason = "there are fewer than two documents"
+            raise SettingsError(reason, "give two or more", code="no-pairs")
         if self.pairs and not self.present:
             reason = f"no known pair (of {len(self.pairs)}) has both documents in the source"
-            raise SettingsError(reason, "check that the pairs have the ids of these documents")
+            step = "check that the pairs have the ids of these documents"
+            raise SettingsError(reason, step, code="id-unknown")
 
     @cached_property
     def present(self) -> list[tuple[str, str]]:
@@ -53,7 +55,8 @@ class Sample:
         signatures = [self.signatures[id] for id in self.ids]
         with_words = [signature for signature in signatures if len(signature)]
         if not with_words:
-            raise SettingsError("no document in the sample has words", "check the text")
+            reason = "no document in the sample has words"
+            raise SettingsError(reason, "check the text", code="text-missing")
         totals = plans.count_agreements(np.stack(with_words)).tolist()
         totals[0] += math.comb(len(signatures), 2) - math.comb(len(with_words), 2)
         return tuple(totals)

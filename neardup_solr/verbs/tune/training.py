@@ -105,7 +105,7 @@ def train(request: TuneRequest) -> Training:
     )  # fmt: skip
     plan = make_plan(compared)
     require(plan.measure.needs_texts, "a model compares texts, not estimates",
-            "choose a different `measure`")  # fmt: skip
+            "choose a different `measure`", code="arguments-conflict")  # fmt: skip
     output = None if request.output is None else Path(request.output)
     if output is not None and request.answers is not None:
         files = {"`answers`": Path(request.answers), "`output`": output}
