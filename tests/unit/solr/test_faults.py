@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-import requests
 
+import neardup_solr as nd
 from neardup_solr.errors import Passes, SolrAnswerError, SolrError, SolrHalted, SolrUnauthorized
-from neardup_solr.solr import responses
+from tests.faults.scripted import Answer, answering
 
-URL = "http://h/solr/ads/update"
 ALWAYS, LATER, NEVER = Passes.ALWAYS, Passes.ONCE_ANSWERED, Passes.NEVER
 KEEPER = ["root-error-class", "org.apache.zookeeper.KeeperException$ConnectionLossException"]
 NO_LEADER = (
@@ -86,16 +85,14 @@ CASES: list[tuple[int, dict[str, object], type[SolrError], Passes, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(("status", "error", "kind", "passes", "line"), CASES)
 def test_an_error_of_solr(
     status: int, error: dict[str, object], kind: type[SolrError], passes: Passes, line: str
 ) -> None:
     """Its class, when it passes, and the reason with the next step."""
-    response = requests.Response()
-    response.status_code, response.url = status, URL
-    body = {"responseHeader": {"status": status}, "error": error}
-    vars(response)["_content"] = json.dumps(body).encode()
-    with pytest.raises(kind) as caught:
-        responses.check(response, URL, embedded=False)
+    body = json.dumps({"responseHeader": {"status": status}, "error": error}).encode()
+    with answering(Answer(status=status, body=body)) as (url, _), pytest.raises(kind) as caught:
+        nd.connect(f"{url}/ads")
     assert line in str(caught.value)
     assert (type(caught.value), caught.value.passes) == (kind, passes)

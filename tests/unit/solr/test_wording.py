@@ -6,12 +6,11 @@ import json
 import re
 
 import pytest
-import requests
 
+import neardup_solr as nd
 from neardup_solr.errors import SolrError
-from neardup_solr.solr import responses
+from tests.faults.scripted import Answer, answering
 
-URL = "http://h/solr/ads/update"
 POOL = (
     "Task java.util.concurrent.ThreadPoolExecutor$Worker@1f2e3d[State = -1, empty queue] rejected"
     " from org.apache.solr.common.util.ExecutorUtil$MDCAwareThreadPoolExecutor@7f00[Shutting down,"
@@ -41,16 +40,18 @@ SAID = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(("said", "plain"), SAID.items())
 @pytest.mark.parametrize("status", [400, 500, 503])
 def test_a_message_is_told_in_plain_words(said: str, plain: str, status: int) -> None:
     """Without the names of Java's classes and objects, and with a next step."""
-    response = requests.Response()
-    response.status_code, response.url = status, URL
-    body = {"responseHeader": {"status": status}, "error": {"msg": said, "code": status}}
-    vars(response)["_content"] = json.dumps(body).encode()
-    with pytest.raises(SolrError) as caught:
-        responses.check(response, URL, embedded=False)
+    error = {"msg": said, "code": status}
+    body = json.dumps({"responseHeader": {"status": status}, "error": error}).encode()
+    with (
+        answering(Answer(status=status, body=body)) as (url, _),
+        pytest.raises(SolrError) as caught,
+    ):
+        nd.connect(f"{url}/ads")
     line = str(caught.value)
     assert f"Solr says: {plain}" in line
     assert re.search(r"; \w+", line)
