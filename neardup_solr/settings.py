@@ -99,36 +99,32 @@ class Settings:
         check_fields(self, {*_LEAST, *_READ})
         for name, least in _LEAST.items():
             value, most = getattr(self, name), _MOST.get(name)
-            step = f"give {least} or more" if most is None else f"give {least} to {most:,}"
-            is_in_range = least <= value and (most is None or value <= most)
-            require(is_in_range, f"`{name}` cannot be {value}", step, code="argument-out-of-range")
+            if value < least or (most is not None and value > most):
+                step = f"give {least} or more" if most is None else f"give {least} to {most:,}"
+                reason = f"`{name}` cannot be {value}"
+                raise ArgumentError(reason, step, code="argument-out-of-range")
         needed = int(self.bands) * int(self.rows)
-        reason = f"{self.bands} bands of {self.rows} rows need {needed} hashes, but there are"
-        fewer = f"set `bands` to {self.hashes // self.rows} or " if self.hashes >= self.rows else ""
-        step = f"{fewer}use {needed} hashes"
-        require(
-            needed <= self.hashes, f"{reason} {self.hashes}", step, code="argument-out-of-range"
-        )
-        step = f"use {self.signatures} hashes or more, or fewer `signatures`"
-        reason = f"`signatures` cannot be {self.signatures}"
-        require(self.signatures <= self.hashes, reason, step, code="argument-out-of-range")
-        reason = f"shingles of {self.kind} have no language"
-        step = "leave `language` out, or set `kind` to stems"
-        require(
-            self.kind == "stems" or self.language == "english",
-            reason,
-            step,
-            code="arguments-conflict",
-        )
-        reason = f"this version does not support normalization {self.normalization}"
-        require(
-            self.normalization in (1, NORMALIZATION),
-            reason,
-            _OTHER_VERSION,
-            code="argument-invalid",
-        )
-        is_set = isinstance(self.fields, Set) and all(isinstance(name, str) for name in self.fields)
-        require(is_set, "`fields` must be a set of names", _CHOICE, code="argument-type")
+        if needed > self.hashes:
+            reason = f"{self.bands} bands of {self.rows} rows need {needed} hashes, but there are"
+            fewer = f"set `bands` to {self.hashes // self.rows} or " * (self.hashes >= self.rows)
+            step = f"{fewer}use {needed} hashes"
+            raise ArgumentError(f"{reason} {self.hashes}", step, code="argument-out-of-range")
+        if self.signatures > self.hashes:
+            reason = f"`signatures` cannot be {self.signatures}"
+            step = f"use {self.signatures} hashes or more, or fewer `signatures`"
+            raise ArgumentError(reason, step, code="argument-out-of-range")
+        if self.kind != "stems" and self.language != "english":
+            reason = f"shingles of {self.kind} have no language"
+            step = "leave `language` out, or set `kind` to stems"
+            raise ArgumentError(reason, step, code="arguments-conflict")
+        if self.normalization not in (1, NORMALIZATION):
+            reason = f"this version does not support normalization {self.normalization}"
+            raise ArgumentError(reason, _OTHER_VERSION, code="argument-invalid")
+        if not isinstance(self.fields, Set) or not all(
+            isinstance(each, str) for each in self.fields
+        ):
+            reason = "`fields` must be a set of names"
+            raise ArgumentError(reason, _CHOICE, code="argument-type")
         _require_known(self.fields, OPTIONAL_FIELDS)
 
     def require(self, *fields: str) -> None:
