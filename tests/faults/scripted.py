@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+EMPTY = b'{"responseHeader": {"status": 0}, "fields": []}'  # to what is asked first: a fresh schema
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:

@@ -1,18 +1,20 @@
-"""Estimates by signatures, their intervals, and what bands cost."""
+"""Estimates by signatures, their intervals, what bands cost, and those that meet a demand."""
 
 import math
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from neardup_solr import Settings, signature
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.minhash import plans
+from neardup_solr.minhash.plans import Demand
 from neardup_solr.minhash.sign import fold, hash_bands
+from neardup_solr.verbs.tune.sample import draw_sample
 
 SETTINGS = Settings()
 EMPTY = np.empty(0, dtype=np.uint32)
@@ -195,3 +197,120 @@ def test_histogram_of_a_few_pairs() -> None:
 def test_worked_example_of_the_curve(similarity: float, chance: float) -> None:
     """42 bands of 3 rows: 0.5 is found with 99.6 %, 0.05 with 0.5 %."""
     assert plans.curve(similarity, 42, 3) == pytest.approx(chance, abs=5e-4)
+
+
+def test_worked_example() -> None:
+    """42 bands of 3 rows catch 99.6 % of the pairs at 0.5, and pass 0.5 % of those at 0.05."""
+    plan = plans.plan(42, 3, Demand(catch=0.5, avoid=0.05))
+    assert plan.caught == pytest.approx(0.996, abs=5e-4)
+    assert plan.load == pytest.approx(0.005, abs=5e-4)
+    assert plan.threshold == pytest.approx(0.2539, abs=5e-5)
+
+
+@given(st.floats(0, 1), st.integers(1, 300), st.integers(1, 30))
+def test_the_curve_is_that_of_bands(similarity: float, count: int, rows: int) -> None:
+    """The stable formula agrees with the plain one."""
+    stable = float(plans.curve(similarity, count, rows))
+    assert stable == pytest.approx(1 - (1 - similarity**rows) ** count, abs=1e-12)
+
+
+@given(st.floats(0.001, 0.999), st.integers(1, 1_000), st.integers(1, 40))
+def test_roots_are_those_of_the_closed_form(chance: float, count: int, rows: int) -> None:
+    """Bisection finds what solving P(s) = chance for s gives."""
+    closed = (-math.expm1(math.log1p(-chance) / count)) ** (1 / rows)
+    assert plans.similarity_at(chance, count, rows) == pytest.approx(closed, rel=1e-9)
+
+
+def brute_force(demand: Demand, hashes: int) -> tuple[int, int] | None:
+    """The cheapest bands and rows that meet a demand, by trying all.
+
+    A plan that meets it to the last digit, such as 0.9 caught by three rows of one against a miss
+    of 0.001, is left to how numbers are rounded: such demands are not tried.
+    """
+    for count in range(1, hashes + 1):
+        for rows in range(1, hashes // count + 1):
+            plan = plans.plan(count, rows, demand)
+            assume(abs(1 - plan.caught - demand.miss) > 1e-12)
+            assume(abs(plan.load - demand.load) > 1e-12)
+            if 1 - plan.caught <= demand.miss and plan.load <= demand.load:
+                return count, rows
+    return None
+
+
+@given(
+    st.floats(0.2, 1), st.floats(0, 0.6), st.floats(0.001, 0.3), st.floats(0.0005, 0.3),
+    st.integers(1, 40),
+)  # fmt: skip
+def test_solve_finds_the_cheapest(
+    catch: float, avoid: float, miss: float, load: float, hashes: int
+) -> None:
+    """It finds what trying all bands and rows finds, and refuses where that finds none."""
+    assume(catch > avoid)
+    demand = Demand(catch=catch, avoid=avoid, miss=miss, load=load)
+    try:
+        plan = plans.solve(demand, hashes)
+        found = plan.bands, plan.rows
+    except SettingsError:
+        found = None
+    assert found == brute_force(demand, hashes)
+
+
+def test_default_demand_within_default_hashes() -> None:
+    """99 % of the pairs at 0.5 and less than 0.1 % at 0.03 take 105 of 128 hashes."""
+    plan = plans.solve(Demand(), 128)
+    assert (plan.bands, plan.rows, plan.hashes) == (35, 3, 105)
+
+
+@pytest.mark.parametrize(
+    ("demand", "hashes", "says"),
+    [
+        (Demand(avoid=0.1), 128, ["pass 3.44 %", "34.4 times", "1,758 hashes", "`avoid` to 0.03"]),
+        (Demand(catch=0.2), 16, ["miss at least 2.81 %", "2.81 times", "set `catch` to 0.251"]),
+        (Demand(catch=0.5, avoid=0.49), 128, ["98.7 %", "set `avoid` to 0.03"]),
+        (
+            Demand(catch=0.9, avoid=0.001, load=1e-6),
+            2,
+            ["(2 × 1)", "12 hashes", "`load` to 0.0022"],
+        ),
+    ],
+)
+def test_an_unmet_demand_says_what_would_do(demand: Demand, hashes: int, says: list[str]) -> None:
+    """The error names the part that fails, by how much, and what to ask for instead."""
+    with pytest.raises(SettingsError) as caught:
+        plans.solve(demand, hashes)
+    assert [words for words in says if words not in str(caught.value)] == []
+
+
+def test_what_an_unmet_demand_advises_does() -> None:
+    """Each of the values that an error advises meets the demand."""
+    plans.solve(Demand(avoid=0.1), 1_758)
+    plans.solve(Demand(avoid=0.03), 128)
+    plans.solve(Demand(catch=0.251, load=0.5), 16)
+    plans.solve(Demand(catch=0.9, avoid=0.001, load=1e-6), 12)
+    plans.solve(Demand(catch=0.9, avoid=0.001, load=0.0022), 2)
+    with pytest.raises(SettingsError):
+        plans.solve(Demand(avoid=0.1), 1_757)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"catch": 0.0}, {"catch": 1.1}, {"catch": math.nan}, {"avoid": 1.0}, {"avoid": -0.1},
+        {"miss": 0.0}, {"miss": 1.0}, {"load": 0.0}, {"load": 2.0}, {"catch": 0.3, "avoid": 0.3},
+        {"catch": 0.1, "avoid": 0.3},
+    ],
+)  # fmt: skip
+def test_impossible_demands_are_refused(values: dict[str, float]) -> None:
+    """Shares lie in 0..1, and what is caught lies above what is passed over."""
+    with pytest.raises(SettingsError):
+        Demand(**values)
+
+
+def test_every_item_is_drawn_as_often() -> None:
+    """Of 20 items, 5 of them in each of 2,000 samples: each about 500 times."""
+    counts = np.zeros(20)
+    for seed in range(2_000):
+        drawn, total = draw_sample(range(20), 5, seed)
+        counts[drawn] += 1
+        assert (len(set(drawn)), total) == (5, 20)
+    assert np.abs(counts - 500).max() < 4.5 * math.sqrt(2_000 * 0.25 * 0.75)

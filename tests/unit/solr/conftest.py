@@ -10,9 +10,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 
 from neardup_solr.testing import SIZES
-from tests.faults.scripted import serving
-
-EMPTY = b'{"responseHeader": {"status": 0}, "fields": []}'
+from tests.faults.scripted import EMPTY, serving
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from tests.faults.scripted import Answer, answering
-from tests.unit.solr.conftest import EMPTY, Door
+from tests.faults.scripted import EMPTY, Answer, answering
+from tests.unit.solr.conftest import Door
 
 pytestmark = pytest.mark.usefixtures("plain_environment")
 

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 import neardup_solr as nd
-from tests.faults.scripted import Answer, answering
-from tests.unit.solr.conftest import EMPTY, Door
+from tests.faults.scripted import EMPTY, Answer, answering
+from tests.unit.solr.conftest import Door
 
 NAMES = ("USER", "PASSWORD", "PASSWORD_FILE", "PLAIN_HTTP")
 SetTo = Callable[..., None]

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 import neardup_solr as nd
-from tests.faults.scripted import Answer, answering
+from tests.faults.scripted import EMPTY, Answer, answering
 
 
 @pytest.fixture
 def unasked() -> Iterator[nd.Collection]:
     """A collection that was opened, and is not asked anything in the test."""
-    with answering(Answer(body=b'{"responseHeader": {"status": 0}, "fields": []}')) as (
+    with answering(Answer(body=EMPTY)) as (
         address,
         requests,
     ):

@@ -1,26 +1,22 @@
-"""Parameter choice: the demand, the root finding, samples of files, and pictures of them."""
+"""The choice of bands for a file: its sample, known pairs, and what the command prints."""
 
 import json
 import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial, wraps
 from pathlib import Path
+from shutil import copyfile
 
-import numpy as np
 import pytest
-from click.testing import CliRunner
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
+import neardup_solr as nd
 from neardup_solr import Document, Settings, demo, tune
-from neardup_solr.cli.commands.tune import list_lines, spell_commands
-from neardup_solr.cli.main import command
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
-from neardup_solr.minhash import plans
-from neardup_solr.minhash.plans import Demand
-from neardup_solr.verbs.tune.sample import draw_sample
 from tests import ROOT
+from tests.command import neardup
+from tests.faults.scripted import EMPTY, Answer, answering
 
 LISTINGS, PAIRS = demo.listings(), demo.pairs()
 
@@ -30,120 +26,11 @@ def documents(texts: Sequence[str]) -> list[Document]:
     return [Document(id=str(at), text=text) for at, text in enumerate(texts)]
 
 
-def test_worked_example() -> None:
-    """42 bands of 3 rows catch 99.6 % of the pairs at 0.5, and pass 0.5 % of those at 0.05."""
-    plan = plans.plan(42, 3, Demand(catch=0.5, avoid=0.05))
-    assert plan.caught == pytest.approx(0.996, abs=5e-4)
-    assert plan.load == pytest.approx(0.005, abs=5e-4)
-    assert plan.threshold == pytest.approx(0.2539, abs=5e-5)
-
-
-@given(st.floats(0, 1), st.integers(1, 300), st.integers(1, 30))
-def test_the_curve_is_that_of_bands(similarity: float, count: int, rows: int) -> None:
-    """The stable formula agrees with the plain one."""
-    stable = float(plans.curve(similarity, count, rows))
-    assert stable == pytest.approx(1 - (1 - similarity**rows) ** count, abs=1e-12)
-
-
-@given(st.floats(0.001, 0.999), st.integers(1, 1_000), st.integers(1, 40))
-def test_roots_are_those_of_the_closed_form(chance: float, count: int, rows: int) -> None:
-    """Bisection finds what solving P(s) = chance for s gives."""
-    closed = (-math.expm1(math.log1p(-chance) / count)) ** (1 / rows)
-    assert plans.similarity_at(chance, count, rows) == pytest.approx(closed, rel=1e-9)
-
-
-def brute_force(demand: Demand, hashes: int) -> tuple[int, int] | None:
-    """The cheapest bands and rows that meet a demand, by trying all.
-
-    A plan that meets it to the last digit, such as 0.9 caught by three rows of one against a miss
-    of 0.001, is left to how numbers are rounded: such demands are not tried.
-    """
-    for count in range(1, hashes + 1):
-        for rows in range(1, hashes // count + 1):
-            plan = plans.plan(count, rows, demand)
-            assume(abs(1 - plan.caught - demand.miss) > 1e-12)
-            assume(abs(plan.load - demand.load) > 1e-12)
-            if 1 - plan.caught <= demand.miss and plan.load <= demand.load:
-                return count, rows
-    return None
-
-
-@given(
-    st.floats(0.2, 1), st.floats(0, 0.6), st.floats(0.001, 0.3), st.floats(0.0005, 0.3),
-    st.integers(1, 40),
-)  # fmt: skip
-def test_solve_finds_the_cheapest(
-    catch: float, avoid: float, miss: float, load: float, hashes: int
-) -> None:
-    """It finds what trying all bands and rows finds, and refuses where that finds none."""
-    assume(catch > avoid)
-    demand = Demand(catch=catch, avoid=avoid, miss=miss, load=load)
-    try:
-        plan = plans.solve(demand, hashes)
-        found = plan.bands, plan.rows
-    except SettingsError:
-        found = None
-    assert found == brute_force(demand, hashes)
-
-
-def test_default_demand_within_default_hashes() -> None:
-    """99 % of the pairs at 0.5 and less than 0.1 % at 0.03 take 105 of 128 hashes."""
-    plan = plans.solve(Demand(), 128)
-    assert (plan.bands, plan.rows, plan.hashes) == (35, 3, 105)
-
-
-@pytest.mark.parametrize(
-    ("demand", "hashes", "says"),
-    [
-        (Demand(avoid=0.1), 128, ["pass 3.44 %", "34.4 times", "1,758 hashes", "`avoid` to 0.03"]),
-        (Demand(catch=0.2), 16, ["miss at least 2.81 %", "2.81 times", "set `catch` to 0.251"]),
-        (Demand(catch=0.5, avoid=0.49), 128, ["98.7 %", "set `avoid` to 0.03"]),
-        (
-            Demand(catch=0.9, avoid=0.001, load=1e-6),
-            2,
-            ["(2 × 1)", "12 hashes", "`load` to 0.0022"],
-        ),
-    ],
-)
-def test_an_unmet_demand_says_what_would_do(demand: Demand, hashes: int, says: list[str]) -> None:
-    """The error names the part that fails, by how much, and what to ask for instead."""
-    with pytest.raises(SettingsError) as caught:
-        plans.solve(demand, hashes)
-    assert [words for words in says if words not in str(caught.value)] == []
-
-
-def test_what_an_unmet_demand_advises_does() -> None:
-    """Each of the values that an error advises meets the demand."""
-    plans.solve(Demand(avoid=0.1), 1_758)
-    plans.solve(Demand(avoid=0.03), 128)
-    plans.solve(Demand(catch=0.251, load=0.5), 16)
-    plans.solve(Demand(catch=0.9, avoid=0.001, load=1e-6), 12)
-    plans.solve(Demand(catch=0.9, avoid=0.001, load=0.0022), 2)
-    with pytest.raises(SettingsError):
-        plans.solve(Demand(avoid=0.1), 1_757)
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"catch": 0.0}, {"catch": 1.1}, {"catch": math.nan}, {"avoid": 1.0}, {"avoid": -0.1},
-        {"miss": 0.0}, {"miss": 1.0}, {"load": 0.0}, {"load": 2.0}, {"catch": 0.3, "avoid": 0.3},
-        {"catch": 0.1, "avoid": 0.3},
-    ],
-)  # fmt: skip
-def test_impossible_demands_are_refused(values: dict[str, float]) -> None:
-    """Shares lie in 0..1, and what is caught lies above what is passed over."""
-    with pytest.raises(SettingsError):
-        Demand(**values)
-
-
 @pytest.mark.parametrize("hashes", [0, -1, 65_537])
 def test_impossible_numbers_of_hashes_are_refused(hashes: int) -> None:
     """A signature has 1 to 65,536 hashes."""
     with pytest.raises(SettingsError, match="hashes"):
         tune(LISTINGS, hashes=hashes)
-    with pytest.raises(SettingsError, match="`bands` cannot be 0"):
-        plans.plan(0, 3, Demand())
 
 
 def test_tune_a_file_with_known_pairs() -> None:
@@ -176,16 +63,6 @@ def test_the_same_seed_draws_the_same_sample() -> None:
     first, again, other = (tune(LISTINGS, sample=50, seed=seed).agreements for seed in (1, 1, 2))
     assert first == again
     assert first != other
-
-
-def test_every_item_is_drawn_as_often() -> None:
-    """Of 20 items, 5 of them in each of 2,000 samples: each about 500 times."""
-    counts = np.zeros(20)
-    for seed in range(2_000):
-        drawn, total = draw_sample(range(20), 5, seed)
-        counts[drawn] += 1
-        assert (len(set(drawn)), total) == (5, 20)
-    assert np.abs(counts - 500).max() < 4.5 * math.sqrt(2_000 * 0.25 * 0.75)
 
 
 def test_texts_without_words_count_as_pairs_of_nothing() -> None:
@@ -251,10 +128,16 @@ def test_settings_and_hashes_shape_the_sample() -> None:
     assert short.settings.shingle_size == 1
     words = tune(LISTINGS, hashes=256)
     assert short.choice.candidates > words.choice.candidates
-    assert short.choice.index_bytes == plans.estimate_bytes(short.choice.plan.bands, 256)
+    assert short.choice.plan.bands == 35
+    assert short.choice.index_bytes == pytest.approx(2264.4)
 
 
-def test_the_table_fits_a_terminal() -> None:
+def give(found: nd.types.Tuning, **_: object) -> nd.types.Tuning:
+    """Give a result, whatever is asked for."""
+    return found
+
+
+def test_the_table_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """No line is wider than 80 columns, whatever the figures; the chosen plan is marked."""
     found = tune(LISTINGS, known=PAIRS)
     large = replace(
@@ -265,8 +148,10 @@ def test_the_table_fits_a_terminal() -> None:
         current=replace(found.choice, candidates=123_456.7, index_bytes=12_345.0),
     )
     for shown in (found, large):
-        commands = spell_commands(shown, (), "-c listings")
-        lines = [line.rstrip() for line in list_lines(shown, commands)]
+        monkeypatch.setattr(nd, "tune", wraps(tune)(partial(give, shown)))
+        with answering(Answer(body=EMPTY)) as (address, _):
+            env = {"NEARDUP_SOLR_URL": address}
+            lines = neardup("tune", "-c", "listings", env=env).stdout.splitlines()
         assert max(map(len, lines)) <= 80
         assert ("  neardup reband --bands 35 --band-rows 3 -c listings" in lines) == (
             shown is found  # the large one has these bands
@@ -275,19 +160,21 @@ def test_the_table_fits_a_terminal() -> None:
         assert any("0.50–0.55" in line for line in lines)
 
 
-def test_the_example_of_the_documentation() -> None:
+def test_the_example_of_the_documentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/tuning.md shows what the command prints."""
     page = (ROOT / "docs" / "tuning.md").read_text()
-    found = tune(LISTINGS, known=PAIRS)
-    lines = list_lines(found, spell_commands(found, ["listings.tsv"], "-c NEW"))
-    assert "\n".join(line.rstrip() for line in lines) in page
+    copyfile(LISTINGS, tmp_path / "listings.tsv")
+    monkeypatch.chdir(tmp_path)
+    printed = neardup("tune", "listings.tsv", "--known", str(PAIRS)).stdout
+    assert len(printed) > 1_000
+    assert printed in page
 
 
 def test_the_command_prints_json() -> None:
     """--format json is the whole record."""
     words = [str(LISTINGS), "--catch", "0.6", "--format", "json"]
-    ran = CliRunner().invoke(command("tune"), words)
-    assert ran.exit_code == 0
+    ran = neardup("tune", *words)
+    assert ran.returncode == 0
     found = json.loads(ran.stdout)
     assert found["choice"]["plan"]["caught"] >= 0.99
     assert found["demand"]["catch"] == 0.6
@@ -298,8 +185,8 @@ def test_the_command_counts_bad_records(tmp_path: Path) -> None:
     """Each is a line with its place, the rest is judged, and the exit code is 1."""
     source = tmp_path / "a.jsonl"
     source.write_text('{"id": 1, "text": "a b"}\n{"id": 2}\n{"id": 3, "text": "a b"}\n')
-    ran = CliRunner().invoke(command("tune"), [str(source)])
-    assert ran.exit_code == 1
+    ran = neardup("tune", str(source))
+    assert ran.returncode == 1
     assert "a.jsonl, line 2" in ran.stderr
     assert "1 record could not be used." in ran.stderr
     assert "chosen 35 × 3" in ran.stdout
@@ -310,16 +197,16 @@ def test_the_advice_for_a_file_can_be_followed(tmp_path: Path) -> None:
     source = tmp_path / "a.csv"
     source.write_text("key,text\n" + "".join(f"{n},one two three four {n}\n" for n in range(9)))
     words = [str(source), "--id-field", "key", "--kind", "chars", "--shingle-size", "5"]
-    advice = CliRunner().invoke(command("tune"), [*words, "--catch", "0.6"]).stdout
+    advice = neardup("tune", *words, "--catch", "0.6").stdout
     _, _, advised = advice.partition("neardup duplicates ")
     typed = shlex.split(advised.splitlines()[0])
     assert typed[:5] == [*words[:3], "--bands", "19"]
-    ran = CliRunner().invoke(command("duplicates"), [*typed, "--measure", "jaccard"])
-    assert ran.exit_code == 0
+    ran = neardup("duplicates", *typed, "--measure", "jaccard")
+    assert ran.returncode == 0
     assert " with a band in common compared" in ran.stderr
 
 
 @pytest.mark.parametrize("words", [["--format", "xml"], ["--kind", "chars"]])
 def test_wrong_usage_of_the_commands(words: list[str]) -> None:
     """A format that is not known, or shingles asked of a collection, is told before any work."""
-    assert CliRunner().invoke(command("tune"), words).exit_code == 2
+    assert neardup("tune", *words).returncode == 2
