@@ -8,51 +8,35 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr import Document, Settings, demo
-from neardup_solr.cli.main import parser
-from neardup_solr.errors import SettingsError
-from neardup_solr.measures import Limits
-from neardup_solr.measures.aligned import compare_records
-from neardup_solr.measures.frequencies import count_words
-from neardup_solr.minhash import make_entry
-from neardup_solr.sources import read_pairs
-from neardup_solr.text.normalize import normalize
-from neardup_solr.text.shingles import shingles
+from neardup_solr.testing import SIZES
 from neardup_solr.types import Explanation, MeasureName
-from neardup_solr.verbs.explain.documents import estimate_shared_words
-from neardup_solr.verbs.explain.explanation import explain_facts
-from neardup_solr.verbs.explain.facts import Facts
-from neardup_solr.verbs.explain.subject import make_subject
+from tests.command import neardup
 
 SETTINGS = Settings()
 WORDS = [f"{head}{tail}" for head in ("mill", "lane", "boat", "lamp") for tail in "abcdefghij"]
-DEFAULT = Limits()
-
-
-def facts_of(
-    one: str, other: str, settings: Settings = SETTINGS, *, limits: Limits = DEFAULT
-) -> Facts:
-    """The facts of two texts."""
-    first, second = (
-        make_subject(Document(id=id, text=text), settings)
-        for id, text in (("one", one), ("other", other))
-    )
-    return Facts(first=first, second=second, settings=settings, limits=limits)
 
 
 def explain(
-    one: str, other: str, settings: Settings = SETTINGS, *, limits: Limits = DEFAULT
+    one: str, other: str, settings: Settings = SETTINGS, **limits: float | None
 ) -> Explanation:
-    """The explanation of two texts."""
-    return explain_facts(facts_of(one, other, settings, limits=limits))
+    """The explanation of two texts by words, as if there were too many to compare all."""
+    documents = [Document(id="one", text=one), Document(id="other", text=other)]
+    arguments: dict[str, Any] = {"measure": "words", "settings": settings, **limits}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SIZES, "crossed_documents", 1)
+        return nd.explain(documents, "one", "other", **arguments)
+
+
+def facts_of(one: str, other: str) -> Any:
+    """The facts of two texts."""
+    return explain(one, other).facts
 
 
 def lucky_draws(words: int, changed: int, seed: int = 1) -> tuple[str, str]:
@@ -78,13 +62,20 @@ def missed_by_bad_luck() -> tuple[str, str]:
 TEXTS = st.lists(st.sampled_from(WORDS[:12]), max_size=25).map(" ".join)
 
 
+def set_of_shingles(text: str) -> set[str]:
+    """The shingles of three words of a text of plain words, or the text itself."""
+    words = text.split()
+    return {" ".join(words[at : at + 3]) for at in range(max(1, len(words) - 2))} - {""}
+
+
 @tried(deadline=None)  # the first one loads the kernel
 @given(one=TEXTS, other=TEXTS)
 def test_facts_are_those_of_sets(one: str, other: str) -> None:
     """Measures and shared terms are what sets of shingles and terms say."""
     found = facts_of(one, other)
-    first, second = (make_entry(Document(id="x", text=text), SETTINGS) for text in (one, other))
-    own, its = set(shingles(normalize(one), SETTINGS)), set(shingles(normalize(other), SETTINGS))
+    first, second = found.first.entry, found.second.entry
+    own, its = set_of_shingles(one), set_of_shingles(other)
+    assert (set(first.shingles), set(second.shingles)) == (own, its)
     assert found.shared_shingles == len(own & its)
     union = len(own | its)
     assert found.jaccard == (len(own & its) / union if union else 0)
@@ -95,7 +86,7 @@ def test_facts_are_those_of_sets(one: str, other: str) -> None:
     assert sorted((*found.shared_bands, *found.differing_bands)) == list(range(42))
     terms = {way.name: way.shared for way in found.ways}
     assert terms["signatures"] == len(set(first.signatures) & set(second.signatures))
-    assert terms["md5"] == (normalize(one) == normalize(other) != "")
+    assert terms["md5"] == (one == other != "")
 
 
 @tried(deadline=None)  # the first one loads the kernel
@@ -138,7 +129,7 @@ def test_bad_luck() -> None:
     found = explain(*missed_by_bad_luck())
     assert found.verdict == "missed"
     assert found.reasons[0].startswith("Bad luck: ")
-    assert found.advice == "To find it: duplicates --measure words --by all."
+    assert ": duplicates --measure words --by all" in found.advice
 
 
 @pytest.mark.parametrize("documents", [3_000, 30_000])
@@ -168,19 +159,19 @@ def test_the_same_words_with_other_symbols() -> None:
 
 
 SHORT = [
-    ("blue door", "blue doors"),
-    ("the old mill 3 river walk", "old mill, river walk 3"),
-    ("harbour", "harbours"),
+    ("blue door", "blue doors", "--measure words --by all"),
+    ("the old mill 3 river walk", "old mill, river walk 3", "--measure words --by all"),
+    ("harbour", "harbours", "--measure aligned"),
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SHORT)
-def test_short_texts_share_no_shingle(one: str, other: str) -> None:
+@pytest.mark.parametrize(("one", "other", "advice"), SHORT)
+def test_short_texts_share_no_shingle(one: str, other: str, advice: str) -> None:
     """Texts that share no shingle are found by comparing every pair."""
-    found = explain(one, other, limits=Limits(max_distance=3))
+    found = explain(one, other, max_distance=3)
     assert found.verdict == "missed"
     assert found.reasons[0] == "They share no shingle of 3 words."
-    assert found.advice.startswith("To find it: duplicates --measure words --by all")
+    assert f": duplicates {advice}" in found.advice
 
 
 def test_a_single_shingle() -> None:
@@ -213,7 +204,7 @@ def test_a_part_of_another() -> None:
 def test_beyond_the_limits() -> None:
     """A candidate that is too far apart gets the limits that would hold it."""
     one, other = lucky_draws(40, 4)
-    found = explain(one, other, limits=Limits(max_distance=2, min_similarity=0.95))
+    found = explain(one, other, max_distance=2, min_similarity=0.95)
     assert found.verdict == "beyond the limits"
     assert found.reasons == (
         "They are 4 words apart; the limits allow 2 (a distance of at most 2 and a"
@@ -221,8 +212,7 @@ def test_beyond_the_limits() -> None:
     )
     wider = "To find it, widen the limits: --measure words --max-distance 4 --min-similarity 0.9."
     assert found.advice == wider
-    limits = Limits(max_distance=4, min_similarity=0.9)
-    assert explain(one, other, limits=limits).verdict == "found"
+    assert explain(one, other, max_distance=4, min_similarity=0.9).verdict == "found"
 
 
 def test_unrelated_texts_get_no_advice() -> None:
@@ -251,61 +241,32 @@ def test_ways_that_a_collection_lacks() -> None:
     assert by_md5.reasons[0] == "They have nothing in common that a search by md5 compares."
 
 
-def test_a_stored_signature_of_another_text() -> None:
-    """A signature that is not of the text is told, and to index it again."""
-    one, other = lucky_draws(40, 2)
-    old = make_entry(Document(id="one", text="some other text altogether"), SETTINGS)
-    stored = {"signature": old.signature, "content_bands": list(old.bands), "md5_hash": "?"}
-    first = make_subject(Document(id="one", text=one), SETTINGS, stored=stored)
-    second = make_subject(Document(id="other", text=other), SETTINGS)
-    assert first.stale == ("signature", "content_bands", "md5_hash")
-    found = explain_facts(Facts(first=first, second=second, settings=SETTINGS, limits=Limits()))
-    assert found.verdict == "missed"
-    assert "they would share" in found.reasons[0]
-    assert found.reasons[-1].endswith("do not match its text; index it again.")
-    assert found.advice == ""
-
-
-def test_what_is_stored_and_right() -> None:
-    """Stored fields that are those of the text are not stale."""
-    entry = make_entry(Document(id="1", text="one two three four"), SETTINGS)
-    stored = {"signature": entry.signature, "content_bands": [*reversed(entry.bands)]}
-    kept = make_subject(Document(id="1", text=entry.content), SETTINGS, stored=stored)
-    assert kept.stale == ()
-
-
-def test_a_signature_of_another_length() -> None:
-    """A stored signature of other settings is refused."""
-    short = make_entry(Document(id="1", text="a b c d"), Settings(hashes=64, bands=21))
-    with pytest.raises(SettingsError, match="has 64 hashes, but the settings specify 128"):
-        make_subject(
-            Document(id="1", text="a b c d"), SETTINGS, stored={"signature": short.signature}
-        )
-
-
 def test_aligned_where_frequencies_are_known() -> None:
     """With frequencies of words there is one measure more, and what stands for what."""
-    texts = ["Blue Door Cafe 12 Harbour Street", "The Blue Door Cafe 12 Harbor St"]
-    one, other = (make_subject(Document(id=text, text=text), SETTINGS) for text in texts)
-    counted = count_words(map(normalize, [*texts, "Old Mill 3 Mill Street"]))
-    plain = Facts(first=one, second=other, settings=SETTINGS, limits=DEFAULT)
-    found = replace(plain, frequencies=counted)
-    assert found.measures[:-1] == plain.measures
-    assert found.measured("aligned").similarity == pytest.approx(
-        float(compare_records([one.entry.content.lower(), other.entry.content.lower()],
-                      np.array([[0, 1]], dtype=np.uint32), counted)[0])
-    )  # fmt: skip
+    texts = ["Blue Door Cafe 12 Harbour Street", "The Blue Door Cafe 12 Harbor St",
+             "Old Mill 3 Mill Street"]  # fmt: skip
+    documents = [Document(id=str(at), text=text) for at, text in enumerate(texts)]
+    found = nd.explain(documents, "0", "1").facts
+    assert found.measures[-1].measure == "aligned"
+    pairs = nd.duplicates(documents, measure="aligned", min_similarity=0.0, by="all").pairs
+    similarities = {(pair.id, pair.other_id): pair.similarity for pair in pairs}
+    assert found.measured("aligned").similarity == pytest.approx(similarities["0", "1"])
     stand_ins = {
         (row.first, row.second) for row in found.alignment or () if row.first != row.second
     }
     assert stand_ins == {("harbour", "harbor"), ("street", "st"), (None, "the")}
+    plain = facts_of(*lucky_draws(101, 2))  # too long to be aligned
+    assert [each.measure for each in plain.measures] == [
+        each.measure for each in found.measures[:-1]
+    ]
     assert plain.alignment is None
 
 
 def demo_pairs() -> list[tuple[str, str]]:
     """The texts of the known pairs of the demo."""
     texts = {document.id: document.text for document in nd.read(demo.listings())}
-    return [(texts[one], texts[other]) for one, other in read_pairs(demo.pairs())]
+    _, *rows = Path(demo.pairs()).read_text(encoding="utf-8").splitlines()
+    return [(texts[one], texts[other]) for one, other in (row.split("\t")[:2] for row in rows)]
 
 
 @pytest.mark.parametrize(("one", "other"), demo_pairs())
@@ -407,10 +368,10 @@ def test_the_command_explains_by_aligned_words(tmp_path: Path) -> None:
     rows = [("one", "corner 7s"), ("other", "7s corner"), *((each.id, each.text) for each in MANY)]
     path.write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in rows))
     words = ["explain", "one", "other", "--source", str(path), "--measure", "aligned"]
-    said = CliRunner().invoke(parser(), words).stdout
+    said = neardup(*words).stdout
     assert "missed, though within the limits" in said
     assert said.endswith("\nTo find it: duplicates --measure aligned --cap 55.\n")
-    told = json.loads(CliRunner().invoke(parser(), [*words, "--format", "json"]).stdout)
+    told = json.loads(neardup(*words, "--format", "json").stdout)
     assert (told["measure"], told["shared_words"]["7s"]) == ("aligned", 55)
 
 
@@ -456,15 +417,6 @@ def test_a_part_is_found_by_containment(
     assert again.verdict == "found"
 
 
-def test_words_of_a_sample_are_estimated() -> None:
-    """Of a collection the first documents tell, about, how many have a word."""
-    forms = [normalize(each.text) for each in MANY[:1_000]]
-    counts = estimate_shared_words("corner ritz 7s", "corner ritz 7s", forms, 10_000)
-    assert counts["ritz"] == 2
-    assert abs(counts["corner"] - 10_000) < 100
-    assert 150 < counts["7s"] < 250 + 10
-
-
 def test_shared_words_are_in_one_order() -> None:
     """The rarest word comes first, of equally rare ones by the alphabet, in every run."""
     text = "old corner ritz mill shop quay 7s lane"
@@ -479,7 +431,7 @@ def printed(tmp_path: Path, one: str, other: str, *words: str) -> list[str]:
     path = tmp_path / "two.csv"
     path.write_text(f"id,text\none,{one}\nother,{other}\n")
     asked = ["explain", "one", "other", "--source", str(path), *words]
-    return CliRunner().invoke(parser(), asked).stdout.replace(str(path), "FILE").splitlines()
+    return neardup(*asked).stdout.replace(str(path), "FILE").splitlines()
 
 
 def test_limits_that_would_hold_a_pair(tmp_path: Path) -> None:
