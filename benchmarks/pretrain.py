@@ -30,7 +30,7 @@ from neardup_solr.verbs.duplicates.candidate_pairs import find_candidates, name_
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import read_corpus
 from neardup_solr.verbs.duplicates.plan import make_plan
-from neardup_solr.verbs.duplicates.request import Request
+from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 
 SHRINKAGE = 1.0
 EACH = 400.0  # pairs that each table counts for
@@ -56,7 +56,7 @@ def read_sample(table: Table) -> Sample:
     with tempfile.TemporaryDirectory() as name, Spill() as spill:
         first, second = (write_rows(rows, Path(name) / f"{'ab'[at]}.csv")
                          for at, rows in enumerate(table.sides))  # fmt: skip
-        plan = make_plan(Request(first, against=second))
+        plan = make_plan(DuplicatesRequest(first, against=second))
         documents = read_corpus(plan, spill)
         comparison = Comparison.of(plan, documents)
         way = name_way(plan, documents, comparison.distinct)

@@ -30,7 +30,7 @@ from neardup_solr.verbs.duplicates.candidate_pairs import find_candidates
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import read_corpus
 from neardup_solr.verbs.duplicates.plan import make_plan
-from neardup_solr.verbs.duplicates.request import Request
+from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.mark import Marks
 
@@ -62,7 +62,7 @@ def _served(documents: Sequence[Document]) -> Iterator[Collection]:
 
 def _candidates(solr: Collection, spill: Spill) -> tuple[Comparison, Candidates]:
     """What `duplicates` does before it compares."""
-    plan = make_plan(Request(solr))
+    plan = make_plan(DuplicatesRequest(solr))
     documents = read_corpus(plan, spill)
     return Comparison.of(plan, documents), find_candidates(plan, documents, "bands")
 

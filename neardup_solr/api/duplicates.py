@@ -89,9 +89,9 @@ def duplicates(
     SolrError if Solr does not answer.
     """
     from neardup_solr.verbs.duplicates.find import find_duplicates
-    from neardup_solr.verbs.duplicates.request import Request
+    from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 
-    request = Request(
+    request = DuplicatesRequest(
         source,
         against=against,
         by=by,

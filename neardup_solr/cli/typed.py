@@ -96,11 +96,11 @@ def choose_columns(typed: Typed, *, by_fields: bool = True) -> ChosenColumns:
     `against` is replaced by what it names.
     """
     from neardup_solr.sources import choice
-    from neardup_solr.verbs.duplicates.request import Request
+    from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 
-    names = Request.__annotations__.keys() & typed.arguments.keys()
+    names = DuplicatesRequest.__annotations__.keys() & typed.arguments.keys()
     request: dict[str, Any] = {name: typed[name] for name in names}
-    Request(**{"source": None} | request).check()  # or the data would be blamed
+    DuplicatesRequest(**{"source": None} | request).check()  # or the data would be blamed
     typed = _open_other_side(typed)
     chosen = choice.choose_columns(typed.arguments, by_fields=by_fields) if typed.paths else None
     if chosen is None:

@@ -56,7 +56,7 @@ def duplicates(
     A file needs no Solr. Without a column named text, the columns are guessed from their contents.
     """
     from neardup_solr.verbs.duplicates.find import find_duplicates
-    from neardup_solr.verbs.duplicates.request import Request
+    from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 
     source, against = typed["source"], typed["against"]
     files = {"unique": unique, "removed": removed, "rejected": rejected}
@@ -90,7 +90,7 @@ def duplicates(
         typed = typed.replace(source=place)
         _check_files(typed, output, files)
         show.compile_kernel()
-        request = Request(
+        request = DuplicatesRequest(
             checkpoint=checkpoint, beside=columns.beside, **watching, **typed.arguments
         )
         result = find_duplicates(request, keeps_checkpoint=True)

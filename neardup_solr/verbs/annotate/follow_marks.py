@@ -58,12 +58,12 @@ class FollowMarks:
 
     def _mark(self) -> Marks:
         from neardup_solr.verbs.duplicates.find import find_duplicates
-        from neardup_solr.verbs.duplicates.request import Request
+        from neardup_solr.verbs.duplicates.request import DuplicatesRequest
         from neardup_solr.verbs.mark import mark_clusters
 
         patience = self.collection.session.outages.patience
         arguments = {**self._arguments, "patience": patience}
-        request = Request(self.collection, remember=self._remember, **arguments)
+        request = DuplicatesRequest(self.collection, remember=self._remember, **arguments)
         result = find_duplicates(request)
         # The user has confirmed the marks of the remembered run; a line is logged now, too.
         return mark_clusters(

@@ -27,9 +27,9 @@ from neardup_solr.text.numbers import join_numbers
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.verbs.duplicates.from_solr import read_collection, read_settings
 from neardup_solr.verbs.duplicates.from_source import read_source
-from neardup_solr.verbs.duplicates.groups import Groups
 from neardup_solr.verbs.duplicates.parts import AT_ONCE, THREADS, split_fitting
 from neardup_solr.verbs.duplicates.plan import RunPlan
+from neardup_solr.verbs.duplicates.same_fields import Groups
 from neardup_solr.verbs.duplicates.side import CorpusSide, RowColumns
 
 SAMPLED = 50_000  # documents, for what many have in common

@@ -20,7 +20,7 @@ from neardup_solr.verbs.duplicates.group import group_verified, make_compare
 from neardup_solr.verbs.duplicates.outcome import make_result
 from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
 from neardup_solr.verbs.duplicates.remember import EarlierRun
-from neardup_solr.verbs.duplicates.request import Request
+from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.duplicates.row_answers import find_answered
 from neardup_solr.verbs.duplicates.unfinished import delete_checkpoint
@@ -35,7 +35,7 @@ REPEATED = {
 ROWS = '; to filter a table by `removed`, set id=":row", which numbers its rows from 1'
 
 
-def find_duplicates(request: Request, *, keeps_checkpoint: bool = False) -> Duplicates:
+def find_duplicates(request: DuplicatesRequest, *, keeps_checkpoint: bool = False) -> Duplicates:
     """Find all near-duplicates, and wait for the Solr of a collection while it is away.
 
     At the end the checkpoint is deleted, unless the caller `keeps_checkpoint` for what follows.

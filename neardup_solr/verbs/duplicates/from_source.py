@@ -27,10 +27,10 @@ from neardup_solr.sources.record_errors import came_before, step_for
 from neardup_solr.sources.source import SourceLike
 from neardup_solr.sources.values import plain
 from neardup_solr.text.packed import size_of
-from neardup_solr.verbs.duplicates.groups import make_key
 from neardup_solr.verbs.duplicates.ids import Ids
 from neardup_solr.verbs.duplicates.parts import AT_ONCE, THREADS
 from neardup_solr.verbs.duplicates.plan import RunPlan
+from neardup_solr.verbs.duplicates.same_fields import make_key
 from neardup_solr.verbs.duplicates.side import READING, RowColumns
 
 SIGNED = 1 << 23  # characters of texts that are signed at once, about

@@ -31,15 +31,15 @@ from neardup_solr.verbs.duplicates.graph import Grouped
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.request import Compared
 from neardup_solr.verbs.duplicates.result import Duplicates, Origin
-from neardup_solr.verbs.duplicates.shown import (
+from neardup_solr.verbs.duplicates.result_texts import (
     explain_pairs,
     read_kept,
     read_page_texts,
     read_texts,
     select_frequencies,
 )
+from neardup_solr.verbs.duplicates.uncompared_columns import find_unlike
 from neardup_solr.verbs.duplicates.unique import SourceRecords
-from neardup_solr.verbs.duplicates.unlike import find_unlike
 from neardup_solr.verbs.duplicates.verified import Verified
 
 if TYPE_CHECKING:

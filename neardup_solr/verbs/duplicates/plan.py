@@ -25,7 +25,7 @@ from neardup_solr.sources.reading import ROW, Reading, reading_of
 from neardup_solr.sources.sides import name_of
 from neardup_solr.sources.source import is_collection
 from neardup_solr.units import in_seconds
-from neardup_solr.verbs.duplicates.request import OMIT_ONE, Compared, Request
+from neardup_solr.verbs.duplicates.request import OMIT_ONE, Compared, DuplicatesRequest
 
 if TYPE_CHECKING:
     from neardup_solr.measures.columns import FieldKind
@@ -47,7 +47,7 @@ class RunPlan:
     apart.
     """
 
-    request: Request
+    request: DuplicatesRequest
     source: Compared
     against: Compared | None
     readings: Sequence[Reading]
@@ -109,7 +109,7 @@ class RunPlan:
         return self.second_names if side else {}
 
 
-def make_plan(request: Request) -> RunPlan:
+def make_plan(request: DuplicatesRequest) -> RunPlan:
     """Check a request, and parse its arguments.
 
     Raises ArgumentError if a value is not possible, or if two of them do not go together;
@@ -192,7 +192,7 @@ def make_plan(request: Request) -> RunPlan:
 
 
 def _unwrap(
-    request: Request, side: Compared, columns: Sequence[str], names: Mapping[str, str]
+    request: DuplicatesRequest, side: Compared, columns: Sequence[str], names: Mapping[str, str]
 ) -> tuple[Compared, Reading]:
     """Take a side out of its `Source`, and say how it is read, by the names of its columns."""
     id = request.id and names.get(request.id, request.id)
@@ -201,7 +201,7 @@ def _unwrap(
     return reading_of(side, "number", id=id, text=text, keep=keep)
 
 
-def _take_apart(request: Request) -> tuple[Request, dict[str, str]]:
+def _take_apart(request: DuplicatesRequest) -> tuple[DuplicatesRequest, dict[str, str]]:
     """Take names of columns of two sides apart, as in title=headline.
 
     The first are left in the request; the second are returned by these.
@@ -232,7 +232,7 @@ def _take_apart(request: Request) -> tuple[Request, dict[str, str]]:
     return replace(request, fields=fields, text=text, same=same, keep=keep, id=id), seconds
 
 
-def _has_column(request: Request, name: str) -> bool:
+def _has_column(request: DuplicatesRequest, name: str) -> bool:
     """Tell whether a source has a column of that very name."""
     sides = (each for each in (request.source, request.against) if not is_collection(each))
     read = (reading_of(side, "number", text=name) for side in sides)
@@ -259,7 +259,7 @@ def read_model(path: str | Path) -> Model:
     raise SourceError(str(path), reason, TUNE, code=code)
 
 
-def _take_model(request: Request) -> tuple[Request, Model | None]:
+def _take_model(request: DuplicatesRequest) -> tuple[DuplicatesRequest, Model | None]:
     """Take the measure and the fields of a model, if one is named."""
     if request.model is None:
         step = "set it to the model's file"
@@ -274,7 +274,7 @@ def _take_model(request: Request) -> tuple[Request, Model | None]:
     return replace(request, measure=model.measure, fields=model.fields or None), model
 
 
-def _take_fields(request: Request) -> tuple[Request, dict[str, FieldKind]]:
+def _take_fields(request: DuplicatesRequest) -> tuple[DuplicatesRequest, dict[str, FieldKind]]:
     """Choose the measure if fields are named, and the text that candidates come from."""
     if request.fields is None:
         reason = 'the measure "fields" needs the names of the fields to compare'
@@ -290,7 +290,7 @@ def _take_fields(request: Request) -> tuple[Request, dict[str, FieldKind]]:
     return replace(request, measure="fields", text=text), kinds
 
 
-def _check_files(request: Request, sides: Mapping[str, Compared]) -> dict[str, Path]:
+def _check_files(request: DuplicatesRequest, sides: Mapping[str, Compared]) -> dict[str, Path]:
     """Refuse files that could not be written, before any work is done for them."""
     named = {
         name: getattr(request, name) for name in ("remember", "answers", "model", "checkpoint")

@@ -38,7 +38,7 @@ EXCLUDED = {
 
 
 @dataclass(frozen=True)
-class Request:
+class DuplicatesRequest:
     """The arguments of `duplicates`, and two that only other verbs and the command have.
 
     With `reach`, pairs so far below the threshold count as well. The columns `beside` those that
@@ -127,6 +127,6 @@ class Request:
         if self.memory is not None:
             parse_memory(self.memory, "memory")
 
-    def choose_columns(self, *, by_fields: bool) -> Request:
+    def choose_columns(self, *, by_fields: bool) -> DuplicatesRequest:
         """Fill in the id, and the fields or the text, of a source without such columns."""
         return replace(self, **fill_in(vars(self) | {"model": None}, by_fields=by_fields))

@@ -50,8 +50,8 @@ from neardup_solr.settings import Settings
 from neardup_solr.verbs.duplicates.graph import Graph, group_again
 from neardup_solr.verbs.duplicates.output import PAGE, TABLE, check_output, write_table
 from neardup_solr.verbs.duplicates.page import describe_command, list_counts, list_parameters
+from neardup_solr.verbs.duplicates.uncompared_columns import Unlike
 from neardup_solr.verbs.duplicates.unique import Files, SourceRecords, Unique
-from neardup_solr.verbs.duplicates.unlike import Unlike
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from neardup_solr.memory import Column, Lists, Rows, Spill
 from neardup_solr.progress import Failures
-from neardup_solr.verbs.duplicates.groups import Groups
+from neardup_solr.verbs.duplicates.same_fields import Groups
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import CollectionState

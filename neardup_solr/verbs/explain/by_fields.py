@@ -16,7 +16,7 @@ from neardup_solr.verbs.duplicates.candidate_pairs import find_candidates, name_
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus, read_corpus
 from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
-from neardup_solr.verbs.duplicates.request import Request
+from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 from neardup_solr.verbs.explain.documents import estimate_shared_words, read_settings, read_stored
 from neardup_solr.verbs.explain.facts import Facts
 from neardup_solr.verbs.explain.request import ExplainRequest
@@ -26,7 +26,7 @@ from neardup_solr.verbs.explain.subject import Subject, make_subject
 def compare_by_fields(request: ExplainRequest) -> Facts:
     """Compare all candidates by their fields, and the two records in detail."""
     ids = request.ids
-    compared = Request(
+    compared = DuplicatesRequest(
         request.source, measure=request.measure, fields=request.fields, model=request.model,
         max_distance=request.max_distance, min_similarity=request.min_similarity,
         equal=request.equal, id=request.id, text=request.text, settings=request.settings,

@@ -12,7 +12,7 @@ from neardup_solr.measures import measure_named
 from neardup_solr.progress import LOG
 from neardup_solr.verbs.answer import find_name
 from neardup_solr.verbs.duplicates.find import find_duplicates
-from neardup_solr.verbs.duplicates.request import Request
+from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 from neardup_solr.verbs.review.request import ReviewRequest
 from neardup_solr.verbs.review.session import Reviewed, ReviewSession
 
@@ -49,7 +49,7 @@ def run_review(request: ReviewRequest) -> Reviewed:
 
 def open_session(request: ReviewRequest, file: AnswerFile) -> ReviewSession:
     """Find the pairs to ask about, down to some similarity below the threshold."""
-    compared = Request(
+    compared = DuplicatesRequest(
         request.source, measure=request.measure, min_similarity=request.min_similarity,
         reach=request.depth, by=request.by, against=request.against, fields=request.fields,
         fq=request.fq, same=request.same, id=request.id, text=request.text, keep=request.shown,

@@ -27,7 +27,7 @@ from neardup_solr.verbs.duplicates.comparison import make_records
 from neardup_solr.verbs.duplicates.copies import find_copies
 from neardup_solr.verbs.duplicates.corpus import read_corpus
 from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
-from neardup_solr.verbs.duplicates.request import Request
+from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 from neardup_solr.verbs.duplicates.row_answers import find_answered
 from neardup_solr.verbs.tune.request import TuneRequest
 
@@ -97,7 +97,7 @@ def train(request: TuneRequest) -> Training:
 
     The model is written to `output`, if that is named.
     """
-    compared = Request(
+    compared = DuplicatesRequest(
         source=request.source, answers=request.answers, fields=request.fields,
         measure=request.measure, by=request.by, against=request.against, id=request.id,
         text=request.text, settings=request.settings, patience=request.patience,

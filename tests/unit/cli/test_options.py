@@ -40,7 +40,7 @@ GONE = {
     for name, step in steps.items()
 }
 CHOICES = ", ".join(COMMANDS)
-REQUESTS = ("annotate", "explain", "gate", "review", "serve", "tune")
+REQUESTS = ("annotate", "duplicates", "explain", "gate", "review", "serve", "tune")
 # What a command cannot do without, and what some of its options need beside them.
 WORDS = {
     "annotate": "", "delete": "1", "doctor": "", "duplicates": "a.txt", "evaluate": "known.tsv",
@@ -541,7 +541,6 @@ def test_no_address_is_empty(words: str, monkeypatch: pytest.MonkeyPatch) -> Non
     [
         ("index", "index:index_source"),
         ("init", "init:prepare"),
-        ("duplicates", "duplicates.request:Request"),
         ("report", "report:ReportRequest"),
         *((name, f"{name}.request:{name.title()}Request") for name in REQUESTS),
     ],

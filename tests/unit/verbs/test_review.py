@@ -26,7 +26,7 @@ from neardup_solr import Duplicate
 from neardup_solr.answers.format import read_answers
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.verbs.duplicates.find import find_duplicates
-from neardup_solr.verbs.duplicates.request import Request
+from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 from neardup_solr.verbs.review.question import make_question
 from neardup_solr.verbs.review.questions import LEASE, Questions, Tally, advise, order_questions
 from neardup_solr.verbs.review.request import REACH_BY_FIELDS
@@ -546,7 +546,7 @@ def test_records_are_shown_field_by_field(tmp_path: Path) -> None:
 def test_the_reach_is_counted_from_the_measure_that_is_chosen() -> None:
     """Short records get another measure than texts, and another threshold."""
     people = [(str(n), f"Anna Berg {n} Main Road {n % 7} Ulm 0{n}") for n in range(30)]
-    result = find_duplicates(Request(people, reach=0.1))
+    result = find_duplicates(DuplicatesRequest(people, reach=0.1))
     assert result.measure == "records"
     least = measure_of("records", Limits()).least(Limits())
     assert result.min_similarity == pytest.approx(least - 0.1)
