@@ -13,6 +13,7 @@ from neardup_solr.clusters.components import components
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash.sign import hash_bands
 from neardup_solr.testing import SIZES
+from tests.refusals import refusal
 from tests.unit.candidates import oracle
 
 KEYS = st.integers(0, 30).flatmap(
@@ -171,5 +172,5 @@ def test_more_pairs_than_fit_are_refused() -> None:
     equal = np.ones((40, 12), dtype=np.uint32)
     shape = Settings(hashes=12, bands=4, rows=3, signatures=0)
     assert len(band_candidates(equal, shape, joining=Joining(most=780)).pairs) == 780
-    with pytest.raises(SettingsError, match=r"more than 779 pairs share a band; lower `cap` "):
+    with refusal(SettingsError, "too-many-pairs", "779", "`cap`"):
         band_candidates(equal, shape, joining=Joining(most=779))

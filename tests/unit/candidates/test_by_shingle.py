@@ -11,6 +11,7 @@ from neardup_solr.candidates.by_shingle import ENOUGH, shingle_candidates, tries
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Flat, floor
 from neardup_solr.testing import SIZES
+from tests.refusals import refusal
 
 SETS = st.lists(st.sets(st.integers(0, 40), max_size=16), max_size=14)
 LEAST = st.sampled_from([0.1, 0.5, 0.8, 1.0])
@@ -119,7 +120,7 @@ def test_equal_sets_without_end_meet_some_of_the_others() -> None:
 def test_more_pairs_than_fit_are_refused() -> None:
     """Candidates that would not fit the memory are refused with what to change."""
     joining = Joining(most=779)
-    with pytest.raises(SettingsError, match=r"more than 779 pairs share .*lower `cap` "):
+    with refusal(SettingsError, "too-many-pairs", "779", "`cap`"):
         shingle_candidates(flat([set(range(9))] * 40), 0.8, joining=joining)
 
 

@@ -14,6 +14,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures.frequencies import split_words
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.testing import SIZES
+from tests.refusals import refusal
 
 WORDS = st.sampled_from(["mill", "lane", "old-mill", "3rd", "third", "heron"])
 FORMS = st.lists(st.lists(WORDS, max_size=5).map(" ".join), max_size=14)
@@ -120,7 +121,7 @@ def test_all_pairs(sides: list[bool]) -> None:
 
 def test_too_many_pairs() -> None:
     """Beyond 20 million pairs the error says how many they are, and what to do instead."""
-    with pytest.raises(SettingsError, match=r"7,000 records make 24,496,500 pairs.*share a rare"):
+    with refusal(SettingsError, "too-many-pairs", "7,000", "24,496,500"):
         all_candidates(7_000)
     with pytest.raises(SettingsError, match=r"25,000,000 pairs"):
         all_candidates(10_000, Joining(sides=(np.arange(10_000) % 2).astype(np.uint8)))

@@ -4,7 +4,6 @@ from itertools import combinations
 from random import Random
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from neardup_solr.clusters.components import components
 from neardup_solr.clusters.linkage import LINKAGES, complete, fold_identical, link
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures.pairs import Pairs
+from tests.refusals import refusal
 from tests.unit.clusters import oracle
 
 Weighted = dict[tuple[int, int], float]
@@ -173,5 +173,5 @@ def test_folded_pairs(case: tuple[tuple[int, Weighted], int]) -> None:
 
 def test_unknown_linkage() -> None:
     """A linkage of another name is refused, with those that there are."""
-    with pytest.raises(SettingsError, match="`linkage` cannot be 'average'; choose one of single,"):
+    with refusal(SettingsError, "argument-invalid", "`linkage`", "'average'", "single"):
         link("average", 0, *arrays({}))

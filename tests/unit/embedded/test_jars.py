@@ -10,6 +10,7 @@ import pytest
 from neardup_solr.embedded.jars import Jar, class_path, install, read_lock
 from neardup_solr.embedded.layout import RELEASES
 from neardup_solr.errors import ServerError
+from tests.refusals import refusal
 
 STUBBED = {"10.0.0": "solr-solrj-streaming"}  # which is that of another version, with a stub
 
@@ -69,7 +70,7 @@ def test_a_stub_is_loaded_instead_of_what_it_replaces() -> None:
 def test_a_stub_that_is_not_built_is_said_before_anything_is_downloaded(tmp_path: Path) -> None:
     """No repository has it; the line says who builds it, and which version needs none."""
     told: list[str] = []
-    with pytest.raises(ServerError, match=r"scripts/solr-10 .*, or use 9\.10\.1$"):
+    with refusal(ServerError, "download-failed", "scripts/solr-10", "9.10.1"):
         install(tmp_path / "jars", read_lock("10.0.0"), tell=told.append)
     assert told == []
 

@@ -11,6 +11,7 @@ from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.sets import WORDS, estimate_pairs
 from neardup_solr.option_table import ROWS
 from neardup_solr.testing import SIZES
+from tests.refusals import refusal
 from tests.unit.measures.test_words import slow_distance
 
 FORMS = st.lists(
@@ -104,7 +105,7 @@ def test_limits_hold_for_every_measure(measure: str) -> None:
         limits = Limits(min_similarity=least)
         comparer = Comparer(measure=measure_of(measure, limits), limits=limits)
         assert comparer.compare_texts(forms, pairs).is_near.tolist() == [expected]
-    with pytest.raises(SettingsError, match=f"the measure {measure} has no distance"):
+    with refusal(SettingsError, "arguments-conflict", measure, "`max_distance`"):
         measure_of(measure, Limits(max_distance=2))
 
 

@@ -15,6 +15,7 @@ from neardup_solr.measures.sets import WORDS
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Entry, Hit
 from neardup_solr.text import normalize
+from tests.refusals import refusal
 
 TEXT = st.lists(st.sampled_from("abc"), max_size=7)
 TEXTS = st.lists(st.sampled_from(["a", "ab", "abbey", "Street", "st", "ü"]), max_size=8).map(
@@ -135,7 +136,7 @@ def test_an_estimate_compares_signatures() -> None:
 def test_a_signature_of_other_settings_is_refused() -> None:
     """Signatures of another number of hashes cannot be compared."""
     other = make_entry(Document(id="2", text=OWN), Settings(hashes=256)).signature
-    with pytest.raises(SettingsError, match="has 256 values, not 128"):
+    with refusal(SettingsError, "signature-invalid", "256", "128"):
         rerank(
             entry_of(OWN),
             [hit("2", OWN)],

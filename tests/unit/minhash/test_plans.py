@@ -15,6 +15,7 @@ from neardup_solr.minhash import plans
 from neardup_solr.minhash.plans import Demand
 from neardup_solr.minhash.sign import fold, hash_bands
 from neardup_solr.verbs.tune.sample import draw_sample
+from tests.refusals import refusal
 
 SETTINGS = Settings()
 EMPTY = np.empty(0, dtype=np.uint32)
@@ -88,7 +89,7 @@ def test_empty_signatures_resemble_nothing() -> None:
 
 def test_signatures_of_different_length_are_refused() -> None:
     """Positions of other settings say nothing about each other."""
-    with pytest.raises(SettingsError, match="of 128 and of 64 hashes"):
+    with refusal(SettingsError, "settings-differ", "128", "64"):
         signature.estimate_jaccard(agreeing(0, 128)[0], agreeing(0, 64)[0])
 
 
@@ -121,7 +122,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(similarity: float) -> Non
 def test_what_does_not_go_together_is_refused() -> None:
     """Shapes that do not pair up."""
     one, other = (np.stack([each] * 3) for each in agreeing(1, 2))
-    with pytest.raises(ArgumentError, match=r"the shapes \(3,\) and \(2,\) do not match"):
+    with refusal(ArgumentError, "argument-invalid", "(3,)", "(2,)"):
         signature.estimate_jaccard(one, other[:2])
 
 

@@ -9,6 +9,7 @@ from neardup_solr.errors import ArgumentError
 from neardup_solr.solr import query
 from neardup_solr.solr.names import OWN, PLAIN, Names
 from neardup_solr.solr.query import Terms
+from tests.refusals import refusal
 
 SHOP = Names(id="sku", text=("title", "body"), prefix="nd_")
 
@@ -109,7 +110,7 @@ def test_requests_name_the_fields_of_the_collection() -> None:
 @pytest.mark.parametrize("prefix", ["1a", "a-b", "a b", "é", "a.b"])
 def test_prefixes_that_cannot_be(prefix: str) -> None:
     """A field's name begins with a letter or an underscore."""
-    with pytest.raises(ArgumentError, match=r"`prefix` cannot be .*; use letters"):
+    with refusal(ArgumentError, "name-invalid", "`prefix`"):
         Names(prefix=prefix)
 
 
@@ -130,6 +131,6 @@ def test_keys_that_cannot_be(key: str) -> None:
 @pytest.mark.parametrize("names", [{"text": ("signature",)}, {"id": "md5_hash"}])
 def test_a_field_is_not_read_and_written(names: dict[str, Any]) -> None:
     """If a text field has one of our names, a prefix is needed, and helps."""
-    with pytest.raises(ArgumentError, match="be both read and written; choose a `prefix`"):
+    with refusal(ArgumentError, "schema-conflict", "`prefix`"):
         Names(**names)
     assert Names(**names, prefix="nd_").of("signature") == "nd_signature"

@@ -17,6 +17,7 @@ from neardup_solr.sources import Reading, identity
 from neardup_solr.sources.part import Record
 from neardup_solr.sources.record_errors import AGAIN
 from neardup_solr.verbs.retry import GONE, NO_HEADER, LetterReader
+from tests.refusals import refusal
 
 
 def work_on(source: str, reading: Reading, identity: str | None = None) -> JobSpec:
@@ -191,7 +192,7 @@ def test_a_reading_that_is_not_understood_is_refused() -> None:
     """Another version may know other words."""
     work = work_on("-", Reading())
     for odd in ({}, {**work.reading, "colour": "red"}, {**work.reading, "text": []}):
-        with pytest.raises(JobError, match="settings for reading - are invalid"):
+        with refusal(JobError, "job-unreadable"):
             LetterReader(JobSpec(**{**asdict(work), "reading": odd}))
 
 
@@ -205,7 +206,7 @@ def test_dead_letters_of_a_job_are_listed_without_any_solr(tmp_path: Path) -> No
         ("a, line 7", {"id": 7}),
         ("a, line 3", {"id": 3}),
     ]
-    with pytest.raises(JobError, match="there is no job in"):
+    with refusal(JobError, "job-missing"):
         nd.dead_letters(job=tmp_path)
-    with pytest.raises(ArgumentError, match="give either `collection` or `job`"):
+    with refusal(ArgumentError, "arguments-conflict", "`collection`", "`job`"):
         nd.dead_letters()

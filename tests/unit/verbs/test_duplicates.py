@@ -29,6 +29,7 @@ from neardup_solr.testing import SIZES
 from neardup_solr.types import Way
 from tests.command import neardup
 from tests.entries import entries_of
+from tests.refusals import refusal
 from tests.unit.verbs.test_ids import require_pairs
 
 LOOSE: dict[str, Any] = {"min_similarity": 0.7}
@@ -213,7 +214,7 @@ def test_canonical_documents(rule: str, keep: str) -> None:
 def test_a_rule_that_finds_no_field() -> None:
     """A field that nobody has is named; one that is there is read without being asked for."""
     for keep in ((), ("price",)):
-        with pytest.raises(nd.SettingsError, match="no document has the field 'price'; check its"):
+        with refusal(nd.SettingsError, "field-empty", "'price'"):
             nd.duplicates(documents(CHAIN), canonical="oldest:price", keep=keep)
     [cluster] = nd.duplicates(documents(CHAIN), **LOOSE, canonical="oldest:place").clusters
     assert cluster.canonical == "4"
@@ -258,9 +259,9 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, suff
     """The old report stays whole, and the reason is one line."""
     found = nd.duplicates(demo.listings())
     path = tmp_path / "none" / f"pairs.{suffix}"
-    with pytest.raises(nd.SourceError, match="its folder does not exist"):
+    with refusal(nd.SourceError, "file-unwritable", "none"):
         found.write(path)
-    with pytest.raises(nd.SourceError, match=r"choose one of .*\.html, \.parquet"):
+    with refusal(nd.SourceError, "format-unknown", "pairs.doc", ".html", ".parquet"):
         found.write(tmp_path / "pairs.doc")
 
 

@@ -12,6 +12,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.types import Linkage
 from tests.command import neardup
+from tests.refusals import refusal
 from tests.solr.verbs.test_duplicates_against import NEW, OLD, documents, rows
 from tests.unit.reports.test_html import embedded
 
@@ -29,7 +30,7 @@ def test_only_the_best_of_each_other() -> None:
 
 def test_only_the_best_need_another_side() -> None:
     """One side alone is always compared within itself."""
-    with pytest.raises(nd.ArgumentError, match=r"mutual_best needs two sources; name .* `against`"):
+    with refusal(nd.ArgumentError, "arguments-conflict", "mutual_best", "`against`"):
         nd.duplicates(documents(OLD), linkage="mutual_best")
 
 

@@ -30,6 +30,7 @@ from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 from neardup_solr.verbs.review.question import make_question
 from neardup_solr.verbs.review.questions import LEASE, Questions, Tally, advise, order_questions
 from neardup_solr.verbs.review.request import REACH_BY_FIELDS
+from tests.refusals import refusal
 from tests.reviews import NEAR, reviewing
 
 
@@ -553,9 +554,9 @@ def test_the_reach_is_counted_from_the_measure_that_is_chosen() -> None:
 
 
 def test_without_pairs(tmp_path: Path) -> None:
-    with pytest.raises(nd.ArgumentError, match="there are no pairs to ask about"):
+    with refusal(nd.ArgumentError, "no-pairs"):
         nd.review([{"id": 1, "text": "one two"}], answers=tmp_path / "a.jsonl")
-    with pytest.raises(nd.ArgumentError, match="`reach` cannot be 7"):
+    with refusal(nd.ArgumentError, "argument-out-of-range", "`reach`", "7"):
         nd.review([{"id": 1, "text": "one two"}], answers=tmp_path / "a.jsonl", reach=7)
 
 

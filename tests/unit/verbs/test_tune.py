@@ -17,6 +17,7 @@ from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from tests import ROOT
 from tests.command import neardup
 from tests.faults.scripted import EMPTY, Answer, answering
+from tests.refusals import refusal
 
 LISTINGS, PAIRS = demo.listings(), demo.pairs()
 
@@ -107,7 +108,7 @@ def test_samples_without_pairs_are_refused(
     """Where there is nothing to compare, the error says what is missing."""
     with pytest.raises(SettingsError, match=says):
         tune(documents(texts), known=known)
-    with pytest.raises(ArgumentError, match="`sample` cannot be 1; give 2 or more documents"):
+    with refusal(ArgumentError, "argument-out-of-range", "`sample`", "1"):
         tune(documents(texts), known=known, sample=1)
 
 
