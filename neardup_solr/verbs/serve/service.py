@@ -18,7 +18,7 @@ import orjson
 from neardup_solr import errors
 from neardup_solr.answers.format import read_answers
 from neardup_solr.answers.verdicts import TextVerdicts
-from neardup_solr.arguments import checked
+from neardup_solr.api.search import search as _search
 from neardup_solr.checks import require
 from neardup_solr.files import read_state, regular
 from neardup_solr.measures import NAMES, measure_named
@@ -45,7 +45,6 @@ from neardup_solr.verbs.gate.decider import Decider, make_finder
 from neardup_solr.verbs.gate.decision import Decision
 from neardup_solr.verbs.gate.decision_rows import FAILED, make_match
 from neardup_solr.verbs.gate.policy import Policy
-from neardup_solr.verbs.search import search_collection
 from neardup_solr.verbs.serve.documents import OF_TEXT, Json, list_missing
 from neardup_solr.verbs.serve.filters import require_named
 from neardup_solr.verbs.serve.search_request import (
@@ -67,7 +66,6 @@ READY_SECONDS = 1.5  # without Solr's answer, until it counts as away
 THOROUGH_EVERY = 20  # looks; the others only look at names and settings
 MAY_LACK = {"by", "same", "measure"}  # which a collection may have no fields for
 MOST_WORDS = 10_000  # of texts with changes
-_search = checked(search_collection)  # of arguments that a client sends
 SEND = 'send JSON such as {"id": "1", "text": "..."}'
 
 
