@@ -65,7 +65,6 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or Solr and its folder would stay
     found: dict[str, Any] = {"conditions": results.conditions(), "documents": options.documents}
     with running_solr() as base, theirs.collection() as solr:
-        theirs.keep_names(solr, solr.names)
         _fill(solr, options.documents)
         before = theirs.everything(solr)
         found["speed"] = _speed(base, solr) | {"atomic": _atomic(options.documents)}
@@ -104,7 +103,6 @@ def _speed(base: str, solr: Collection) -> dict[str, float]:
 def _atomic(count: int) -> float:
     """Documents a second of `annotate` where a processor of theirs makes all updates atomic."""
     with theirs.collection(processors=TRIMMING) as solr:
-        theirs.keep_names(solr, solr.names)
         _fill(solr, count)
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             written, seconds = pool.apply(perform, ["annotate", solr.url, solr.names, solr.url])

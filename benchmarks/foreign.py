@@ -33,8 +33,7 @@ from neardup_solr.solr import admin, own_schema, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.lint.growth import estimate_growth
-from tests.solr import foreign
-from tests.solr.theirs import keep_names
+from tests.solr import api, foreign
 
 PAGE = 1_000
 NAMES = Names(id="sku", text=("body",), prefix="nd_")
@@ -94,7 +93,7 @@ def _prepare_earlier(solr: Collection) -> None:
     fields = own_schema.definitions(list(own_schema.own_fields(NAMES).values()))
     types = [one for one in own_schema.own_types() if one["class"] != "solr.LongPointField"]
     schema.change(solr, {"add-field-type": types, "add-field": fields})
-    keep_names(solr, NAMES)
+    api.keep_names(solr, id=NAMES.id, text=NAMES.text, prefix=NAMES.prefix)
     solr.take_names(NAMES)
 
 

@@ -33,7 +33,8 @@ from tests.solr.cloud import empty, nodes, with_jars
 # Files whose tests need no other test, and those that share what is slow to start.
 APART = ("tests/test_examples.py", "tests/test_trials.py")
 SHARING = ("tests/spark/", "tests/solr/test_cloud", "tests/solr/test_aliases", "tests/solr/test_ex",
-           "tests/solr/test_nodes", "tests/solr/verbs/test_annotate_cloud")  # fmt: skip
+           "tests/solr/test_nodes", "tests/solr/verbs/test_annotate_cloud",
+           "tests/solr/verbs/test_annotate_whole")  # fmt: skip
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 

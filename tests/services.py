@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
@@ -81,6 +81,14 @@ class Served:
         """Send a signal, and return the exit code."""
         self.process.send_signal(number)
         return self.process.wait(timeout=60)
+
+
+def until(is_so: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.02)
 
 
 def make_command(address: str, change: str = "") -> list[str]:

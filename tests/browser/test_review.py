@@ -11,7 +11,6 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 import neardup_solr as nd
-from neardup_solr.answers.answer_file import append_answers
 from tests.browser.conftest import Chrome, broken_words, prefer, resize
 from tests.browser.test_page import CONTRASTS, READABLE
 from tests.reviews import reviewing
@@ -89,7 +88,7 @@ def test_each_key_is_undone_on_the_screen_and_in_the_file(chrome: Chrome, tmp_pa
     earlier = nd.types.Answer(
         id="0", other_id="3", answer="different", when=datetime(2020, 1, 1, tzinfo=UTC)
     )
-    append_answers(path, [earlier])
+    path.write_bytes(earlier.to_line())
     with reviewing(path, 4) as address:
         chrome.get(address)
         first = shown(chrome)

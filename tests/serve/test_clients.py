@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,12 +16,10 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr import embedded
-from neardup_solr.progress import until
 from tests import ROOT
 from tests.command import neardup
-from tests.services import Served, serving
-from tests.solr import foreign
+from tests.services import Served, serving, until
+from tests.solr import api, foreign
 from tests.solr.nginx import nginx
 from tests.test_examples import ADDRESS, blocks, require_output, run_console
 
@@ -238,8 +235,7 @@ def test_a_feeder_survives_a_bad_document_and_an_outage(feeding: Feeding, progra
     """After a 400 of the service and one of Solr it goes on, after 503 it sends again."""
     feeding.empty()
     words = [*program.split(), feeding.served.address[:-1], feeding.solr.url]
-    log, server = feeding.folder / "errors", embedded.running()
-    assert server is not None
+    log, server = feeding.folder / "errors", api.process(feeding.solr.base)
     with log.open("w") as errors, subprocess.Popen(
         words, cwd=feeding.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
         text=True, env=os.environ | {"JDK_JAVA_OPTIONS": ""},
@@ -250,17 +246,17 @@ def test_a_feeder_survives_a_bad_document_and_an_outage(feeding: Feeding, progra
             lines = (feeding.folder / "new.jsonl").read_text("utf-8").splitlines(keepends=True)
             for place, line in enumerate(lines):
                 if place == 3:
-                    assert until(lambda: log.read_text().count("left out") == 2, 60, 0.05)
-                    os.kill(server.pid, signal.SIGSTOP)
-                    assert until(lambda: feeding.served.ask("ready").status == 503, 60, 0.05)
+                    until(lambda: log.read_text().count("left out") == 2)
+                    server.suspend()
+                    until(lambda: feeding.served.ask("ready").status == 503)
                 feeder.stdin.write(line)
                 feeder.stdin.flush()
                 if place == 3:
-                    assert until(lambda: "503, again in" in log.read_text(), 60, 0.05)
-                    os.kill(server.pid, signal.SIGCONT)
+                    until(lambda: "503, again in" in log.read_text())
+                    server.resume()
             said, _ = feeder.communicate(timeout=120)
         finally:
-            os.kill(server.pid, signal.SIGCONT)
+            server.resume()
             feeder.kill()
     decisions = re.findall(r"(2\d)\b.*?\b(allow|tag|hold|reject)\b", said)
     assert decisions == [("20", "allow"), ("22", "allow"), ("23", "reject"), ("24", "allow")]

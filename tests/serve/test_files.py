@@ -19,7 +19,7 @@ import pytest
 
 import neardup_solr as nd
 from tests.conftest import Cores
-from tests.services import Served, serving
+from tests.services import Served, serving, until
 
 FIRST, SECOND = "feeder c4n4ry-of-the-first check\n", "feeder c4n4ry-of-the-other check\n"
 TEXT = "Lantern House, 4 Harbour Street: fish and wine by the old lighthouse, every day until nine"
@@ -80,14 +80,6 @@ def clear(path: Path) -> None:
         path.rmdir()
     else:
         path.unlink(missing_ok=True)
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < end, "it takes too long"
-        time.sleep(0.02)
 
 
 def check(served: Served, **headers: str) -> int:

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-import psutil
 import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr import embedded
-from neardup_solr.embedded.layout import find_layout, recall
-from neardup_solr.files import solr_config
-from neardup_solr.solr import admin
+from tests.command import neardup
 from tests.conftest import Cores
 from tests.faults.killer import kill_solr
 from tests.hostile import HOSTILE, MORE
 from tests.serve.test_serve import CAFE, LISTINGS, as_decisions
-from tests.services import Answer, Served, serving
-from tests.solr import foreign
+from tests.services import Answer, Served, serving, until
+from tests.solr import api, foreign
 from tests.solr.nginx import nginx
 
 SECONDS = 30.0  # for what takes a machine with time one or two
@@ -52,13 +48,6 @@ def full(changing: nd.Collection) -> nd.Collection:
     changing.delete_query("*:*")
     nd.index(LISTINGS, changing)
     return changing
-
-
-def until(is_so: Callable[[], bool], seconds: float = SECONDS) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it takes too long"
 
 
 def require_refused(answer: Answer) -> None:
@@ -127,7 +116,7 @@ def test_settings_that_change(served: Served, full: nd.Collection) -> None:
     nd.index(LISTINGS, full, settings={"shingle_size": 2, "family": "xor"})
     settle(served, full)
     until(lambda: b"words2 xor" in served.ask("entries", NEAR).body)
-    admin.drop(full)
+    api.drop(full)
     for path, body in {
         "check": NEAR,
         "search": {"text": CAFE},
@@ -136,18 +125,12 @@ def test_settings_that_change(served: Served, full: nd.Collection) -> None:
         require_refused(served.ask(path, body))
     until(lambda: served.ask("ready").status == 503)
     assert "there is no core" in served.ask("entries", NEAR).json["error"]
-    admin.create(full, configset=solr_config() / "conf")
     new = nd.connect(full.base, full.name)
+    nd.init(new)
     nd.index(LISTINGS, new)
     settle(served, new)
     until(lambda: served.ask("ready").status == 200)
     assert b"words3 affine" in served.ask("entries", NEAR).body
-
-
-def ask_core(solr: nd.Collection, action: str, **params: str) -> None:
-    """Let Solr do something to a core."""
-    asked = {"action": action, "core": solr.name, **params}
-    requests.get(f"{solr.base}/admin/cores", params=asked, timeout=60).raise_for_status()
 
 
 def test_another_collection_by_the_same_name(home: Path, tmp_path: Path) -> None:
@@ -163,7 +146,7 @@ def test_another_collection_by_the_same_name(home: Path, tmp_path: Path) -> None
             def is_right() -> bool:
                 return bool(served.ask("check", NEAR).json["matches"] == expected["matches"])
 
-            ask_core(first, "SWAP", other=second.name)
+            api.admin(first.base, "cores", action="SWAP", core=first.name, other=second.name)
             solr = nd.connect(first.base, first.name)
             (expected,) = as_decisions([NEAR], solr)
             until(is_right, seconds=5)  # names are looked at twice a second
@@ -183,7 +166,7 @@ def test_another_collection_by_the_same_name(home: Path, tmp_path: Path) -> None
 def test_a_silent_solr(home: Path, served: Served, full: nd.Collection) -> None:
     """Readiness tells within two seconds, requests are answered, and it goes on by itself."""
     settle(served, full)
-    solr = psutil.Process(recall(find_layout()).pid)
+    solr = api.process(full.base)
     solr.suspend()
     try:
         began = time.monotonic()
@@ -206,12 +189,13 @@ def test_solr_restarts(home: Path, served: Served, full: nd.Collection, is_kille
     if is_killed:
         assert kill_solr()
     else:
-        embedded.stop()
+        assert neardup("solr", "stop").returncode == 0
     until(lambda: served.ask("ready").status == 503)
     if is_killed:
         assert time.monotonic() - began < 2
     require_refused(served.ask("check", NEAR))
-    embedded.start(port=urlsplit(full.base).port)
+    started = neardup("solr", "start", "--port", str(urlsplit(full.base).port))
+    assert started.returncode == 0, started.stderr
     settle(served, full)
     assert served.ask("ready").status == 200
 

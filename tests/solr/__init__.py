@@ -14,7 +14,8 @@ takes_json_updates = pytest.mark.skipif(
     reason='takes {"set": 1} in JSON for a child, as our schema has a field "*" (docs/versions.md)',
 )
 TOLD = "lint and doctor have a finding about an older version"
-has_no_finding = pytest.mark.skipif(VERSION < TESTED, reason=TOLD)
+IS_OLDER = VERSION < TESTED
+has_no_finding = pytest.mark.skipif(IS_OLDER, reason=TOLD)
 quotes_uuids = pytest.mark.skipif(
     VERSION[:2] == (9, 4), reason="writes UUIDs and binary values without quotes in JSON"
 )

@@ -8,11 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import neardup_solr as nd
-from neardup_solr import embedded
-from neardup_solr.embedded.layout import find_layout
-from neardup_solr.solr import admin
-from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.responses import answer
+from tests.solr import api
 
 # The defaults of /select are those of a shop: another parser, and all words are needed.
 CONFIG = """<config>
@@ -79,19 +75,18 @@ def collection(
 ) -> Iterator[nd.Collection]:  # fmt: skip
     """A fresh core of the embedded Solr with that schema and configuration."""
     name = name or f"foreign_{uuid.uuid4().hex[:12]}"
-    configset = find_layout().solr_home / "configsets" / name
-    url = embedded.start().url
+    url = api.embedded_base()
+    configset = api.configsets(url) / name
     (configset / "conf").mkdir(parents=True)
     (configset / "conf" / "solrconfig.xml").write_text(
         CONFIG.format(factory=factory, log=log, select=select)
     )
     file = "schema.xml" if factory == CLASSIC else "managed-schema.xml"
     (configset / "conf" / file).write_text(schema.format(more=more, key=key))
-    solr = open_collection(url, name)
-    params = {"action": "CREATE", "name": name, "configSet": name}
-    answer(solr.session.get(f"{url}/admin/cores", params=params))
+    api.admin(url, "cores", action="CREATE", name=name, configSet=name)
+    solr = nd.connect(url, name)
     try:
         yield solr
     finally:
-        admin.drop(solr)
+        api.drop(solr)
         shutil.rmtree(configset)

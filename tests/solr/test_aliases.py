@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr import schema
-from neardup_solr.solr.responses import answer
 from tests.command import NEARDUP
 from tests.services import serving
+from tests.solr import api
 
 WORDS = [
     "the",
@@ -42,7 +41,7 @@ def alias(cloud: str) -> nd.Collection:
     nd.init(nd.connect(cloud, "jobs_2026"), shards=2)
     solr = nd.connect(cloud, "jobs_2026")
     params = {"action": "CREATEALIAS", "name": "jobs", "collections": solr.name}
-    answer(solr.session.get(f"{cloud}/admin/collections", params=params))
+    api.admin(cloud, "collections", **params)
     return nd.connect(cloud, "jobs")
 
 
@@ -85,10 +84,10 @@ def test_an_alias_of_several_is_read_and_not_written(cloud: str, name: str) -> N
         nd.index([(f"{part.name} {n}", text) for n, text in enumerate(texts)], part)
     for alias, meant in (("several", "several_1,several_2"), ("of_aliases", "several")):
         params = {"action": "CREATEALIAS", "name": alias, "collections": meant}
-        answer(parts[0].session.get(f"{cloud}/admin/collections", params=params))
+        api.admin(cloud, "collections", **params)
     both = nd.connect(cloud, name)
     nd.init(nd.connect(cloud, "several_0"))
-    before, fields = [part.state() for part in parts], schema.read_schema(parts[0]).fields
+    before, fields = [part.state() for part in parts], api.schema_fields(parts[0])
     found = nd.duplicates(both, by="bands")
     assert (found.documents, bool(found.clusters)) == (40, True)
     assert nd.search(both, text=TEXTS[25], by="bands")[0].id.startswith("several_2")
@@ -117,7 +116,7 @@ def test_an_alias_of_several_is_read_and_not_written(cloud: str, name: str) -> N
     assert (done.returncode, done.stdout) == (3, "")  # before anything is compared
     assert "is an alias of several collections" in done.stderr
     assert [part.state() for part in parts] == before
-    assert schema.read_schema(parts[0]).fields == fields
+    assert api.schema_fields(parts[0]) == fields
 
 
 def test_a_service_goes_along_with_its_alias(cloud: str, tmp_path: Path) -> None:
@@ -130,7 +129,7 @@ def test_a_service_goes_along_with_its_alias(cloud: str, tmp_path: Path) -> None
 
     def switch(name: str) -> None:
         params = {"action": "CREATEALIAS", "name": "served", "collections": name}
-        answer(solr.session.get(f"{cloud}/admin/collections", params=params))
+        api.admin(cloud, "collections", **params)
 
     switch("served_1")
     with serving(f"{cloud}/served", tmp_path / "log") as served:

@@ -1,22 +1,18 @@
 """The main path on SolrCloud: init uploads the configset and creates a sharded collection."""
 
-import io
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-import requests
 
 import neardup_solr as nd
-from neardup_solr.files import solr_config
-from neardup_solr.solr import admin, collection
+from tests.solr import api
 from tests.solr.verbs.test_gate import actions, drawn, reported
 
 
 def test_main_path_on_two_shards(cloud: str) -> None:
     """init, index, search, report and delete work across shards as on one core."""
-    solr = collection.open_collection(cloud, "listings")
+    solr = nd.connect(cloud, "listings")
     assert nd.init(solr, shards=2).is_created
     assert not nd.init(solr).is_created
     texts = [f"number {n} in the street of the {n % 7} old lamps" for n in range(40)]
@@ -41,7 +37,7 @@ def test_other_numbers_of_shards_or_replicas_are_refused(
     cloud: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Of a collection that exists; more replicas than nodes are told as of little use."""
-    solr = collection.open_collection(cloud, "sized")
+    solr = nd.connect(cloud, "sized")
     assert nd.init(solr, shards=2, replicas=2).is_created
     assert "2 replicas of each shard on only 1 node" in caplog.text
     caplog.clear()
@@ -57,7 +53,7 @@ def test_init_at_once_creates_one_collection(cloud: str) -> None:
     """Several commands that create one collection at the same moment can all use it."""
 
     def init(_: int) -> bool:
-        solr = collection.open_collection(cloud, "at_once")
+        solr = nd.connect(cloud, "at_once")
         created = nd.init(solr).is_created
         solr.commit()
         return created
@@ -68,28 +64,23 @@ def test_init_at_once_creates_one_collection(cloud: str) -> None:
 
 def test_init_leaves_a_configset_as_it_is(cloud: str) -> None:
     """A configset that is there may be in use by others, and changed on purpose."""
-    nd.init(collection.open_collection(cloud, "first"))
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for path in (file for file in (solr_config() / "conf").rglob("*") if file.is_file()):
-            content = path.read_text()
-            if path.name == "managed-schema.xml":
-                content = content.replace(
-                    "</schema>", '<field name="ours" type="string"/></schema>'
-                )
-            archive.writestr(path.relative_to(solr_config() / "conf").as_posix(), content)
-    upload = {"action": "UPLOAD", "name": admin.CONFIGSET, "overwrite": "true"}
-    answer = requests.post(f"{cloud}/admin/configs", params=upload, data=packed.getvalue(),
-                           headers={"Content-Type": "application/octet-stream"})  # fmt: skip
-    assert answer.status_code == 200
-    second = collection.open_collection(cloud, "second")
+    nd.init(nd.connect(cloud, "first"))
+    files = {
+        path.relative_to(api.CONFIGSET).as_posix(): path.read_text()
+        for path in api.CONFIGSET.rglob("*")
+        if path.is_file()
+    }
+    added = '<field name="ours" type="string"/></schema>'
+    files["managed-schema.xml"] = files["managed-schema.xml"].replace("</schema>", added)
+    api.upload(cloud, "neardup", files, overwrite="true")
+    second = nd.connect(cloud, "second")
     nd.init(second)
-    second.require_fields(["ours"])
+    assert "ours" in api.schema_fields(second)
 
 
 def test_a_missing_collection_says_how_to_make_it(cloud: str) -> None:
     """The error of a collection that is not there ends with the command that creates it."""
-    solr = collection.open_collection(cloud, "nowhere")
+    solr = nd.connect(cloud, "nowhere")
     with pytest.raises(nd.CoreMissing, match="neardup init -c nowhere"):
         nd.index([nd.Document(id="1", text="x")], solr)
     with pytest.raises(nd.CoreMissing, match=r"neardup init -c nowhere --solr .* --replicas 2$"):
@@ -98,7 +89,7 @@ def test_a_missing_collection_says_how_to_make_it(cloud: str) -> None:
 
 def test_the_gate_on_two_shards(cloud: str) -> None:
     """On SolrCloud, where Solr's own overwriteDupes refuses, decisions are the same."""
-    solr = collection.open_collection(cloud, "gated")
+    solr = nd.connect(cloud, "gated")
     nd.init(solr, shards=2)
     everything = drawn(200, 3, "c!")
     nd.index(everything[:120], solr)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr import collection
 
 
 def test_what_is_passed_on_has_to_become_newer(cloud: str) -> None:
     """The version that a document had is what its new one is told by."""
-    solr = collection.open_collection(cloud, "passed_on")
+    solr = nd.connect(cloud, "passed_on")
     nd.init(solr, shards=2)
     ids = [str(n) for n in range(10)]
     first = solr.take([b'{"id": "%d", "content": "x"}' % n for n in range(10)], ids)
@@ -29,7 +28,7 @@ def test_what_is_passed_on_has_to_become_newer(cloud: str) -> None:
 
 def test_what_a_cloud_refuses_is_told(cloud: str) -> None:
     """As on one core: the document, and why."""
-    solr = collection.open_collection(cloud, "refused")
+    solr = nd.connect(cloud, "refused")
     nd.init(solr, shards=2)
     assert solr.count() == 0
     name = "content", "price_i"  # a number
@@ -42,7 +41,7 @@ def test_what_a_cloud_refuses_is_told(cloud: str) -> None:
 
 def test_other_settings_in_another_shard_are_refused(cloud: str) -> None:
     """As they are on one core: signatures of different settings say nothing of each other."""
-    solr = collection.open_collection(cloud, "mixed")
+    solr = nd.connect(cloud, "mixed")
     nd.init(solr, shards=4)
     fingerprints = [nd.Settings(seed=seed).fingerprint for seed in (1, 2)]
     documents = [{"id": f"{n}", "content": "x", "signature_settings": fingerprints[n % 2]}

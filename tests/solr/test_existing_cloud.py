@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
+from dataclasses import asdict
 
 import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError, SolrAnswerError
-from neardup_solr.solr import admin, collection, schema
-from neardup_solr.solr.names import Names
-from neardup_solr.solr.responses import answer
+from tests.solr import api
 from tests.solr.foreign import CONFIG, KEY, LOG, MANAGED, SCHEMA
 
 BOOKS, TOYS = "books", "toys"
@@ -25,26 +22,10 @@ def shop(cloud: str) -> nd.Collection:
         "solrconfig.xml": CONFIG.format(factory=MANAGED.format("true"), log=LOG, select=""),
         "managed-schema.xml": SCHEMA.format(more=more, key=KEY),
     }
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    solr = collection.open_collection(cloud, BOOKS)
-    solr.session.post(
-        f"{cloud}/admin/configs",
-        params={"action": "UPLOAD", "name": "shop"},
-        data=packed.getvalue(),
-        headers={"Content-Type": "application/octet-stream"},
-    )
-    for name, shards in ((BOOKS, "2"), (TOYS, "1")):
-        collections(solr, action="CREATE", name=name, numShards=shards,
-                    maxShardsPerNode="-1", **{"collection.configName": "shop"})  # fmt: skip
-    return solr
-
-
-def collections(solr: nd.Collection, **params: str) -> None:
-    """One call of the Collections API."""
-    answer(solr.session.get(f"{solr.base}/admin/collections", params=params))
+    api.upload(cloud, "shop", files)
+    for name, shards in ((BOOKS, 2), (TOYS, 1)):
+        api.create(cloud, name, "shop", shards)
+    return nd.connect(cloud, BOOKS)
 
 
 def dangers(solr: nd.Collection) -> dict[str, str]:
@@ -54,18 +35,19 @@ def dangers(solr: nd.Collection) -> dict[str, str]:
 
 def test_a_way_there_and_back(shop: nd.Collection) -> None:
     """Fields are added to the shared configset, which is said, and taken out again."""
-    before = set(schema.read_schema(shop).fields)
+    before = api.schema_fields(shop)
     done = nd.init(shop, text=["title"], prefix="nd_")
     assert (done.is_done, done.beside) == (True, (TOYS,))
     toys = nd.connect(f"{shop.base}/{TOYS}")
-    assert toys.names == Names(id="sku", text=("title",), prefix="nd_", has_numeric_bands=True)
+    names = {"id": "sku", "text": ("title",), "prefix": "nd_", "has_numeric_bands": True}
+    assert asdict(toys.names) == names
     assert toys.add([{"id": "1", "content": "a b c", "signature_settings": "x"}]) == ()
     toys.commit()
     assert toys.texts(["1"]) == {"1": "a b c"}
     toys.delete_ids(["1"])
     toys.commit()
     assert nd.init(shop, remove=True).is_done
-    assert set(schema.read_schema(shop).fields) == before
+    assert api.schema_fields(shop) == before
 
 
 def test_fields_of_all_shards_are_looked_at(shop: nd.Collection) -> None:
@@ -80,30 +62,35 @@ def test_fields_of_all_shards_are_looked_at(shop: nd.Collection) -> None:
 
 def test_aliases_and_read_only_collections(shop: nd.Collection) -> None:
     """An alias of one collection is that collection; of two it cannot be written."""
-    collections(shop, action="CREATEALIAS", name="one", collections=TOYS)
-    collections(shop, action="CREATEALIAS", name="both", collections=f"{BOOKS},{TOYS}")
-    assert dangers(collection.open_collection(shop.base, "one")) == {}
-    assert dangers(collection.open_collection(shop.base, "both"))[f"{BOOKS}, {TOYS}"] == "alias"
-    collections(shop, action="MODIFYCOLLECTION", collection=TOYS, readOnly="true")
-    assert dangers(collection.open_collection(shop.base, TOYS)) == {"readOnly": "read-only"}
-    assert dangers(collection.open_collection(shop.base, "one")) == {"readOnly": "read-only"}
+    api.admin(shop.base, "collections", action="CREATEALIAS", name="one", collections=TOYS)
+    api.admin(
+        shop.base, "collections", action="CREATEALIAS", name="both", collections=f"{BOOKS},{TOYS}"
+    )
+    assert dangers(nd.connect(shop.base, "one")) == {}
+    assert dangers(nd.connect(shop.base, "both"))[f"{BOOKS}, {TOYS}"] == "alias"
+    api.admin(shop.base, "collections", action="MODIFYCOLLECTION", collection=TOYS, readOnly="true")
+    assert dangers(nd.connect(shop.base, TOYS)) == {"readOnly": "read-only"}
+    assert dangers(nd.connect(shop.base, "one")) == {"readOnly": "read-only"}
     with pytest.raises(SolrAnswerError, match=r"read-only.*; make the collection writable"):
-        collection.open_collection(shop.base, TOYS).commit()
-    collections(shop, action="CREATEALIAS", name="other", collections="one")
-    assert dangers(collection.open_collection(shop.base, "other")) == {"readOnly": "read-only"}
-    assert admin.exists(collection.open_collection(shop.base, "other"))
+        nd.connect(shop.base, TOYS).commit()
+    api.admin(shop.base, "collections", action="CREATEALIAS", name="other", collections="one")
+    assert dangers(nd.connect(shop.base, "other")) == {"readOnly": "read-only"}
+    assert not nd.init(nd.connect(shop.base, "other"), text="title", dry_run=True).is_created
     with pytest.raises(SettingsError, match="'one' is read-only; name a different collection"):
         nd.annotate(
-            shop.with_names(Names(id="sku", text=("title",))),
-            into=collection.open_collection(shop.base, "one"),
+            shop,
+            text="title",
+            into=nd.connect(shop.base, "one"),
         )
 
 
 def test_a_search_sees_the_added_fields_at_once(shop: nd.Collection) -> None:
     """Though nobody has committed since: it says what to do next, and no error of Solr."""
-    collections(shop, action="MODIFYCOLLECTION", collection=TOYS, readOnly="false")
+    api.admin(
+        shop.base, "collections", action="MODIFYCOLLECTION", collection=TOYS, readOnly="false"
+    )
     for name in (BOOKS, TOYS):  # which share the schema
-        solr = collection.open_collection(shop.base, name)
+        solr = nd.connect(shop.base, name)
         assert solr.add([{"sku": "last", "title": "old lamps"}]) == ()
         solr.commit()
     assert nd.init(shop, text=["title"], prefix="nd_").is_done

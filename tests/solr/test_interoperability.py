@@ -14,7 +14,6 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr.access import AUTHORITIES
 from tests import ROOT
 from tests.solr.front import Certified, Door, certify, front
 
@@ -84,7 +83,7 @@ def test_the_example_of_the_page(secured: str, certified: Certified) -> None:
     assert work(told["solr"]) == TWINS
 
 
-@pytest.mark.parametrize("name", AUTHORITIES)
+@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"])
 def test_the_environment_says_what_access_would(
     name: str, secured: str, certified: Certified, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,10 +1,10 @@
 """Every kind of shingle and every whole-document signature, on a real Solr."""
 
+from typing import Literal
+
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import Kind
-from neardup_solr.settings import DEFAULT_FIELDS
 
 TEXTS = {
     "1": "the cat sat on the mat and the cat ran off the mat with the cat",
@@ -19,7 +19,7 @@ DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
 @pytest.mark.parametrize("kind", ["words", "chars", "stops", "stems"])
 @pytest.mark.parametrize("by", ["shingles", "bands", "signatures"])
 def test_each_kind_finds_its_near_duplicates(
-    solr: nd.Collection, kind: Kind, by: nd.types.By
+    solr: nd.Collection, kind: Literal["words", "chars", "stops", "stems"], by: nd.types.By
 ) -> None:
     """A collection of any kind is searched by the shingles that it was indexed with."""
     nd.index(DOCUMENTS, solr, settings=nd.Settings(kind=kind, shingle_size=2))
@@ -31,7 +31,7 @@ def test_each_kind_finds_its_near_duplicates(
 
 def test_text_profiles_are_searched(solr: nd.Collection) -> None:
     """Texts of the same frequent words have one profile, whatever their order and rare words."""
-    fields = frozenset({*DEFAULT_FIELDS, "profile_hash"})
+    fields = nd.Settings().fields | {"profile_hash"}
     reordered = "the cat with the mat off ran the cat and the mat on sat the cat meowing"
     documents = [*DOCUMENTS, nd.Document(id="6", text=reordered)]
     nd.index(documents, solr, settings=nd.Settings(fields=fields))

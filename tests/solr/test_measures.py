@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, get_args
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import demo
-from neardup_solr.measures import NAMES
-from neardup_solr.records import natural, ordered
-from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs import collection_measure
+from tests import ROOT
+from tests.faults.scripted import Answer
+from tests.solr.front import front
+
+MEASURES = get_args(nd.types.MeasureName)[1:]  # of texts, without "auto"
 
 Rows = dict[tuple[str, str], tuple[int | None, float]]
 
@@ -22,7 +22,7 @@ Rows = dict[tuple[str, str], tuple[int | None, float]]
 def listings(solr_url: str) -> Iterator[nd.Collection]:
     """A core that holds the demo's listings; nothing here changes it."""
     with fresh_core(solr_url) as core:
-        nd.index(demo.listings(), core)
+        nd.index(ROOT / "neardup_solr" / "demo" / "listings.tsv", core)
         yield core
 
 
@@ -31,7 +31,7 @@ def rows(pairs: tuple[nd.Pair, ...] | tuple[nd.Duplicate, ...]) -> Rows:
     return {(pair.id, pair.other_id): (pair.distance, round(pair.similarity, 9)) for pair in pairs}
 
 
-@pytest.mark.parametrize("measure", NAMES)
+@pytest.mark.parametrize("measure", MEASURES)
 def test_report_by_bands_is_duplicates_by_bands(
     listings: nd.Collection, measure: nd.types.MeasureName
 ) -> None:
@@ -44,7 +44,7 @@ def test_report_by_bands_is_duplicates_by_bands(
     assert all((pair.distance is None) == (measure != "words") for pair in found.pairs)
 
 
-@pytest.mark.parametrize("measure", NAMES)
+@pytest.mark.parametrize("measure", MEASURES)
 def test_a_search_finds_what_the_report_has(
     listings: nd.Collection, measure: nd.types.MeasureName
 ) -> None:
@@ -54,12 +54,9 @@ def test_a_search_finds_what_the_report_has(
     reported = rows(nd.report(listings, from_id=id, to_id=id, **criteria).pairs)
     found = nd.search(listings, id=id, **criteria)
     assert len(found) >= 2
-    by_ids = {ordered(id, m.id): (m.distance, round(m.similarity, 9)) for m in found}
+    by_ids = {(min(id, m.id), max(id, m.id)): (m.distance, round(m.similarity, 9)) for m in found}
     assert by_ids == reported
-    orders = [
-        (-m.similarity if m.distance is None else m.distance, -m.shared, natural(m.id))
-        for m in found
-    ]
+    orders = [(-m.similarity if m.distance is None else m.distance, -m.shared, m.id) for m in found]
     assert orders == sorted(orders)
     assert {match.id: match.content for match in found} == listings.texts([m.id for m in found])
 
@@ -89,26 +86,27 @@ def test_measures_differ_in_what_they_find(solr: nd.Collection) -> None:
 
 
 def test_words_are_counted_once_in_a_report(
-    listings: nd.Collection, monkeypatch: pytest.MonkeyPatch
+    listings: nd.Collection,
 ) -> None:
     """How rare words are is asked of the collection once, and only where it counts."""
-    asked = []
+    walks: list[str] = []  # over the ids: one of the report itself, one for a sample of texts
 
-    def counting(solr: nd.Collection) -> Iterator[str]:
-        asked.append(solr)
-        yield from original(solr)
+    def count(path: str, body: bytes, answer: Callable[[], Answer]) -> Answer:
+        if "cursorMark=%2A" in path:
+            walks.append(path)
+        return answer()
 
-    original = collection_measure.sample_texts
-    monkeypatch.setattr(collection_measure, "sample_texts", counting)
-    nd.report(listings, to_id="lantern-010", measure="words")
-    assert asked == []
-    assert nd.report(listings, to_id="lantern-010", measure="aligned").documents > 5
-    assert asked == [listings]
+    with front(listings.base, between=count) as address:
+        solr = nd.connect(address, listings.name)
+        nd.report(solr, to_id="lantern-010", measure="words")
+        assert len(walks) == 1
+        assert nd.report(solr, to_id="lantern-010", measure="aligned").documents > 5
+        assert len(walks) == 1 + 2
 
 
 def test_estimates_need_stored_signatures(solr: nd.Collection) -> None:
     """Where signatures were left out, an estimate is refused and the other measures are not."""
-    without = nd.Settings(fields=frozenset(DEFAULT_FIELDS) - {"signature"})
+    without = nd.Settings(fields=nd.Settings().fields - {"signature"})
     nd.index([nd.Document(id=id, text="one two three four") for id in "ab"], solr, settings=without)
     refused = "without signature; choose a different `measure`: estimate compares"
     with pytest.raises(nd.SettingsError, match=refused):

@@ -10,7 +10,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SchemaError, SettingsError
-from neardup_solr.solr.names import MARKS, OWN, Names
+from tests.solr import api
 from tests.solr.foreign import collection
 
 TEXTS = {
@@ -18,7 +18,6 @@ TEXTS = {
     "2": "the old shop by the harbour sells fish and wine",
     "3": "nothing of that kind is to be found anywhere here",
 }
-NAMES = Names(id="sku", text=("body",), prefix="nd_")
 STRINGS = 'type="string" indexed="true" stored="true" docValues="false" multiValued="{}"'
 
 
@@ -28,17 +27,18 @@ def own_fields(prefix: str) -> str:
     columns = ("signature", "signature_settings", "first_word")
     kinds = {name: STRINGS.format("true") for name in many}
     kinds |= dict.fromkeys(columns, 'type="string" indexed="true" stored="false"')
-    kinds |= dict.fromkeys(("num_words", *MARKS), 'type="plong" indexed="false" stored="false"')
+    kinds |= dict.fromkeys(("num_words", *api.MARKS), 'type="plong" indexed="false" stored="false"')
     return "".join(
-        f'<field name="{prefix}{name}" {kinds.get(name, STRINGS.format("false"))}/>' for name in OWN
+        f'<field name="{prefix}{name}" {kinds.get(name, STRINGS.format("false"))}/>'
+        for name in api.FIELDS
     )
 
 
 @pytest.fixture(scope="module")
 def shop(home: Path) -> Iterator[nd.Collection]:
     """A collection with other names that holds TEXTS."""
-    with collection(more=own_fields("nd_")) as made:
-        named = made.with_names(NAMES)
+    note = api.note(id="sku", text=["body"], prefix="nd_")
+    with collection(more=own_fields("nd_") + api.element(note)) as named:
         documents = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
         assert nd.index(documents, named, settings=nd.Settings()).indexed == len(TEXTS)
         yield named
@@ -46,7 +46,7 @@ def shop(home: Path) -> Iterator[nd.Collection]:
 
 def test_documents_lie_under_the_names_of_the_collection(shop: nd.Collection) -> None:
     """The key and the text are the collection's, all else has the prefix."""
-    (found,) = shop.with_names(Names(id="sku")).stored(["1"], ["*", "nd_signature"])
+    (found,) = api.select(shop, "sku:1", fl="*,nd_signature")
     assert found["sku"] == "1"
     assert found["body"] == [TEXTS["1"]]
     assert found["nd_num_words"] == 10
@@ -92,10 +92,11 @@ def test_many_terms_are_found(shop: nd.Collection) -> None:
 
 def test_a_missing_field_is_named_as_the_collection_would(shop: nd.Collection) -> None:
     """A text field may be dynamic; our own have to be there."""
-    shop.with_names(Names(id="sku", text=("x_txt", "title"), prefix="nd_")).require_fields(
-        ["id", "content", "signature"]
-    )
-    with pytest.raises(SchemaError, match="lacks the fields nope, other_signature"):
-        shop.with_names(Names(id="sku", text=("nope",), prefix="other_")).require_fields(
-            ["id", "content", "signature"]
-        )
+    try:
+        api.keep_names(shop, id="sku", text=["x_txt", "title"], prefix="nd_")
+        nd.connect(shop.url).require_fields(["id", "content", "signature"])
+        api.keep_names(shop, id="sku", text=["nope"], prefix="other_")
+        with pytest.raises(SchemaError, match="lacks the fields nope, other_signature"):
+            nd.connect(shop.url).require_fields(["id", "content", "signature"])
+    finally:
+        api.keep_names(shop, id="sku", text=["body"], prefix="nd_")

@@ -13,8 +13,8 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr import admin
 from tests import ROOT
+from tests.solr import api
 from tests.solr.foreign import collection
 
 PAGE = (ROOT / "docs" / "interoperability.md").read_text(encoding="utf-8")
@@ -41,7 +41,7 @@ def native(solr_url: str) -> Iterator[nd.Collection]:
     requests.get(f"{solr_url}/admin/cores", params=params, timeout=60).raise_for_status()
     nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], solr)
     yield solr
-    admin.drop(solr)
+    api.drop(solr)
 
 
 def found(solr: nd.Collection, text: str) -> dict[str, int]:

@@ -8,38 +8,37 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import embedded
-from neardup_solr.embedded.layout import Layout, recall
-from neardup_solr.solr.responses import answer
+from tests.solr import api
 from tests.solr import nodes as cloud
-from tests.solr.cloud import empty, in_folder, nodes, with_jars
+from tests.solr.cloud import CloudFolder, empty, nodes, with_jars
 
 
 @pytest.fixture(scope="module")
-def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Layout:
+def folder(home: Path, tmp_path_factory: pytest.TempPathFactory) -> CloudFolder:
     """A folder for a cloud, with the jars."""
-    return in_folder(with_jars(home, tmp_path_factory.mktemp("cloud")))
+    return CloudFolder(with_jars(home, tmp_path_factory.mktemp("cloud")))
 
 
 @pytest.fixture
-def joined(one_cloud: str, cloud_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Layout]:
+def joined(
+    one_cloud: str, cloud_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[CloudFolder]:
     """The cloud of all tests, whose second node is soon noticed to be away, and gone afterwards."""
-    place = in_folder(cloud_home)
+    folder = CloudFolder(cloud_home)
     monkeypatch.setitem(cloud._COMMON, "zkClientTimeout", "5000")
     try:
-        yield place
+        yield folder
         empty(one_cloud)
     finally:
-        embedded.end(cloud.places(place, 2)[1], 30)  # which takes it off the nodes that live
+        folder.end(2)
 
 
-def test_a_node_that_is_away_is_not_missed(joined: Layout) -> None:
+def test_a_node_that_is_away_is_not_missed(joined: CloudFolder) -> None:
     """Any node is an address; searches and updates go to the nodes that live."""
-    running = cloud.start(joined, 2, "512m", print)
+    running = joined.start(2)
     first, second = running.nodes
     assert cloud.collections(running) == {}
     solr = nd.connect(second, "two")
@@ -50,13 +49,13 @@ def test_a_node_that_is_away_is_not_missed(joined: Layout) -> None:
     assert solr.count() == 30
     # Until the cluster notices it, Solr drops what is for a shard that this node leads.
     make_leader(solr, second)
-    kill(joined, 2)
+    joined.kill(2)
     assert nd.search(solr, text=texts[3], by="bands")[0].id == "3"
     done = nd.index([(n, texts[n]) for n in range(30, 60)], solr, patience=60)
     assert (done.indexed, solr.count()) == (30, 60)
     with pytest.raises(nd.SolrUnreachable, match="only 1 of 2 required replicas caught up"):
         nd.index([(7, texts[7])], solr, patience=1, min_replicas=2)
-    again = cloud.start(joined, 2, "512m", print)
+    again = joined.start(2)
     assert again.nodes == running.nodes
     assert nd.index([(7, texts[7])], solr, patience=60, min_replicas=2).indexed == 1
     with pytest.raises(nd.ArgumentError, match="cannot be 3: a shard of 'two' has only 2 replicas"):
@@ -74,17 +73,17 @@ def test_a_node_that_is_away_is_not_missed(joined: Layout) -> None:
     ids=["mark", "strip"],
 )
 def test_updates_wait_until_a_lost_leader_is_noticed(
-    update: Callable[[nd.Collection], object], query: str, place: Layout
+    update: Callable[[nd.Collection], object], query: str, folder: CloudFolder
 ) -> None:
     """Until then Solr drops what is for its shards."""
-    with nodes(place.home, 2) as running:
+    with nodes(folder.home, 2) as running:
         first, second = running.nodes
         solr = nd.connect(first, "three")
         nd.init(solr, shards=2, replicas=2)
         texts = [f"number {n} of the {n % 7} old lamps in the street" for n in range(30)]
         nd.index(list(enumerate(texts)), solr, min_replicas=2)
         make_leader(solr, second)
-        kill(place, 2)
+        folder.kill(2)
         update(solr)
         solr.commit()
         assert (solr.count([query]), solr.count()) == (30, 30)
@@ -95,7 +94,7 @@ def make_leader(solr: nd.Collection, node: str) -> None:
 
     def ask(action: str, **params: str) -> dict[str, Any]:
         params |= {"action": action, "collection": solr.name}
-        return answer(solr.session.get(f"{solr.base}/admin/collections", params=params))
+        return api.admin(solr.base, "collections", **params)
 
     def shards() -> dict[str, Any]:
         found = ask("CLUSTERSTATUS")["cluster"]["collections"][solr.name]["shards"]
@@ -117,15 +116,6 @@ def make_leader(solr: nd.Collection, node: str) -> None:
         ask("REBALANCELEADERS", maxWaitSeconds="5")
 
 
-def kill(place: Layout, number: int) -> None:
-    """Kill a node of a cloud."""
-    state = recall(cloud.places(place, 2)[number - 1])
-    process = psutil.Process(state.pid)
-    process.kill()
-    process.wait(30)
-    assert embedded.running(cloud.places(place, 2)[number - 1]) is None
-
-
 @pytest.mark.parametrize(
     ("router", "said"),
     [
@@ -137,13 +127,12 @@ def test_a_router_that_does_not_go_by_the_id_is_refused(
     cloud: str, router: dict[str, str], said: str
 ) -> None:
     """There Solr would put the same id into several shards."""
-    from neardup_solr.solr.collection import open_collection
 
-    nd.init(open_collection(cloud, "usual"))
+    nd.init(nd.connect(cloud, "usual"))
     name = f"routed_by_{len(router)}_{router.get('router.name', 'a_field')}"
     params = {"action": "CREATE", "name": name, "collection.configName": "neardup", **router}
     solr = nd.connect(cloud, name)
-    answer(solr.session.get(f"{cloud}/admin/collections", params=params))
+    api.admin(cloud, "collections", **params)
     with pytest.raises(nd.SettingsError, match=rf"{said}.*created by neardup init"):
         nd.index([{"id": "1", "text": "a b c", "town_s": "Oslo"}], solr, keep="town_s")
     with pytest.raises(nd.SettingsError, match=said):

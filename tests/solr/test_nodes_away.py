@@ -13,27 +13,25 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded.layout import Layout
-from neardup_solr.solr.responses import answer
 from tests.command import NEARDUP
+from tests.solr import api
 from tests.solr import nodes as cloud
-from tests.solr.cloud import in_folder, nodes, with_jars
-from tests.solr.test_nodes import kill
+from tests.solr.cloud import CloudFolder, nodes, with_jars
 
 pytestmark = pytest.mark.slow  # test_nodes kills a node, too
 TEXTS = [f"number {n} of the {n % 7} old lamps in the street" for n in range(40)]
 
 
 @pytest.fixture(scope="module")
-def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Layout:
+def folder(home: Path, tmp_path_factory: pytest.TempPathFactory) -> CloudFolder:
     """A folder for a cloud, with the jars."""
-    return in_folder(with_jars(home, tmp_path_factory.mktemp("cloud")))
+    return CloudFolder(with_jars(home, tmp_path_factory.mktemp("cloud")))
 
 
 @pytest.fixture(scope="module")
-def running(place: Layout) -> Iterator[cloud.Cloud]:
+def running(folder: CloudFolder) -> Iterator[cloud.Cloud]:
     """Two nodes: a collection on both, its shards on one each, and one on the second alone."""
-    with nodes(place.home, 2) as found:
+    with nodes(folder.home, 2) as found:
         first, second = found.nodes
         nd.init(nd.connect(first, "both"), shards=2, replicas=2)
         assert nd.index(list(enumerate(TEXTS)), nd.connect(first, "both")).indexed == 40
@@ -41,8 +39,7 @@ def running(place: Layout) -> Iterator[cloud.Cloud]:
         node = second.split("//")[1].replace("/", "_")
         params = {"action": "CREATE", "name": "there", "collection.configName": "neardup",
                   "numShards": "1", "createNodeSet": node}  # fmt: skip
-        there = nd.connect(first, "there")
-        answer(there.session.get(f"{first}/admin/collections", params=params))
+        api.admin(first, "collections", **params)
         yield found
 
 
@@ -53,12 +50,12 @@ def neardup(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def started_again(place: Layout, after: float) -> Iterator[None]:
+def started_again(folder: CloudFolder, after: float) -> Iterator[None]:
     """Start the nodes that do not run while the block runs, some seconds after it has begun."""
 
     def start() -> None:
         time.sleep(after)
-        cloud.start(place, 2, "512m", print)
+        folder.start(2)
 
     thread = threading.Thread(target=start)
     thread.start()
@@ -69,13 +66,13 @@ def started_again(place: Layout, after: float) -> Iterator[None]:
 
 
 def test_a_shard_without_a_node_is_told_and_waited_for(
-    place: Layout, running: cloud.Cloud, tmp_path: Path
+    folder: CloudFolder, running: cloud.Cloud, tmp_path: Path
 ) -> None:
     """The message names it; `index` waits, and ends with exit code 4 if it does not come back."""
     source = tmp_path / "a.tsv"
     source.write_text("id\ttext\n1\ta b c d e f\n")
     address = running.nodes[0]
-    kill(place, 2)
+    folder.kill(2)
     step = r"\(Solr says: .*\); start its node, then run this again$"
     with pytest.raises(nd.errors.SolrAnswerError, match=rf"no replica of 'there' answers {step}"):
         nd.connect(address, "there")
@@ -94,7 +91,7 @@ def test_a_shard_without_a_node_is_told_and_waited_for(
         assert (done.returncode, done.stdout) == (4, "")
         assert "running the command again starts over" in done.stderr
         assert ("only 1 of 2 required" if least == "2" else "no replica of") in done.stderr
-    with started_again(place, 3):
+    with started_again(folder, 3):
         solr = nd.connect(address, "there", patience=90)
         assert nd.index(list(enumerate(TEXTS)), solr, patience=90).documents == 40
         solr = nd.connect(address, "halves")
@@ -110,13 +107,13 @@ def _said_by_a_search(address: str) -> str:
 
 
 def test_a_zookeeper_that_is_away_is_told_and_waited_for(
-    place: Layout, running: cloud.Cloud
+    folder: CloudFolder, running: cloud.Cloud
 ) -> None:
     """It is why nothing can be written; searches go on, and doctor says so."""
     address = running.nodes[1]
     solr = nd.connect(address, "both")
     assert nd.index([(3, TEXTS[3])], solr, min_replicas=2).indexed == 1  # each has recovered
-    kill(place, 1)
+    folder.kill(1)
     assert nd.search(solr, text=TEXTS[3], by="bands")[0].id == "3"
     deadline = time.monotonic() + 60
     while not nd.doctor(solr).problems:  # until the node has noticed
@@ -133,6 +130,6 @@ def test_a_zookeeper_that_is_away_is_told_and_waited_for(
     ):
         with pytest.raises(nd.errors.SolrAnswerError, match=said):
             write()
-    with started_again(place, 3):
+    with started_again(folder, 3):
         done = nd.index([(99, "words of its own")], nd.connect(address, "both"), patience=90)
         assert (done.indexed, done.documents) == (1, 41)

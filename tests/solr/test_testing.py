@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr import admin, collection
+from tests.solr import api
 
 LINE = "from neardup_solr.testing import solr\n"
 TESTS = """
@@ -66,7 +66,7 @@ def test_one_line_gives_a_solr_that_leaves_nothing_behind(
     bases = {url.rpartition("/")[0] for url in found}
     assert len(bases) == 1
     with pytest.raises(nd.SolrUnreachable):
-        collection.open_collection(bases.pop(), "any").count()
+        nd.connect(bases.pop(), "any").count()
     assert sorted(home.rglob("core.properties")) == kept
 
 
@@ -74,9 +74,9 @@ def test_the_address_of_another_solr(solr_url: str, tmp_path: Path) -> None:
     """$NEARDUP_TEST_SOLR_URL names a Solr to use instead; its cores are taken away, too."""
     found = run(tmp_path, LINE, NEARDUP_TEST_SOLR_URL=solr_url)
     assert {url.rpartition("/")[0] for url in found} == {solr_url}
-    assert not any(admin.exists(core(url)) for url in found)
+    assert not any(api.exists(core(url)) for url in found)
 
 
 def core(url: str) -> nd.Collection:
     """The core at an address."""
-    return collection.open_collection(url, "any")
+    return nd.connect(url)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import random
 import shutil
 import uuid
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,16 +14,12 @@ import pysolr
 import requests
 
 import neardup_solr as nd
-from neardup_solr import embedded
-from neardup_solr.embedded.layout import find_layout
-from neardup_solr.files import solr_config
-from neardup_solr.solr import own_schema, schema
-from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.names import NOTE, OWN, Names
+from tests.solr import api
 
 TIMEOUT = 60
 PAGE = 10_000
-NAMES = Names(id="key", text=("title", "body"), prefix="nd_")
+PREFIX = "nd_"
+NAMES = api.note(id="key", text=["title", "body"], prefix=PREFIX)
 STAMPING = """<processor class="solr.TimestampUpdateProcessorFactory">
       <str name="fieldName">stamped</str>
     </processor>"""
@@ -103,29 +97,33 @@ SEARCHES = (
 
 @contextmanager
 def collection(
-    *, processors: str = "", fields: str = "", parameters: str = "{}"
+    *, processors: str = "", fields: str = "", parameters: str = "{}", is_noted: bool = True
 ) -> Iterator[nd.Collection]:
     """An empty core with their schema, our fields added to it; spoken to by its names.
 
     `processors` begin its update chain; `fields` are further lines of its schema; `parameters` is
-    its params.json.
+    its params.json. Without a note nothing tells its names.
     """
-    url, name = embedded.start().url, f"theirs_{uuid.uuid4().hex[:12]}"
-    folder = find_layout().solr_home / "configsets" / name
+    url, name = api.embedded_base(), f"theirs_{uuid.uuid4().hex[:12]}"
+    folder = api.configsets(url) / name
     (folder / "conf").mkdir(parents=True)
-    for file, content in configset(processors, fields, parameters).items():
+    for file, content in configset(processors, fields, parameters, is_noted).items():
         (folder / "conf" / file).write_text(content)
-    _admin(url, action="CREATE", name=name, configSet=name)
-    yield open_collection(url, name, names=NAMES)
-    _admin(url, action="UNLOAD", core=name, deleteInstanceDir="true")
+    api.admin(url, "cores", action="CREATE", name=name, configSet=name)
+    solr = nd.connect(url, name)
+    yield solr
+    api.drop(solr)
     shutil.rmtree(folder)
 
 
-def configset(processors: str = "", fields: str = "", parameters: str = "{}") -> dict[str, str]:
+def configset(
+    processors: str = "", fields: str = "", parameters: str = "{}", is_noted: bool = True
+) -> dict[str, str]:
     """The files of such a collection, by their names."""
+    own = our_fields(PREFIX) + (api.element(NAMES) if is_noted else "")
     return {
         "solrconfig.xml": CONFIG.replace("{processors}", processors),
-        "managed-schema.xml": SCHEMA.replace("{own}", fields + _own()),
+        "managed-schema.xml": SCHEMA.replace("{own}", fields + own),
         "params.json": parameters,
     }
 
@@ -133,34 +131,23 @@ def configset(processors: str = "", fields: str = "", parameters: str = "{}") ->
 @contextmanager
 def sharded(cloud: str, *, processors: str = "") -> Iterator[nd.Collection]:
     """The same on a SolrCloud, in two shards."""
-    packed, name = io.BytesIO(), f"theirs_{uuid.uuid4().hex[:12]}"
-    with zipfile.ZipFile(packed, "w") as archive:
-        for file, content in configset(processors).items():
-            archive.writestr(file, content)
-    sent = requests.post(f"{cloud}/admin/configs", data=packed.getvalue(), timeout=TIMEOUT,
-                         headers={"Content-Type": "application/octet-stream"},
-                         params={"action": "UPLOAD", "name": name})  # fmt: skip
-    assert sent.status_code == 200, sent.text
-    _admin(cloud, "collections", action="CREATE", name=name, numShards="2",
-           maxShardsPerNode="-1", **{"collection.configName": name})  # fmt: skip
-    yield open_collection(cloud, name, names=NAMES)
-    _admin(cloud, "collections", action="DELETE", name=name)
+    name = f"theirs_{uuid.uuid4().hex[:12]}"
+    api.upload(cloud, name, configset(processors))
+    api.create(cloud, name, name, shards=2)
+    solr = nd.connect(cloud, name)
+    yield solr
+    api.drop(solr)
 
 
-def _admin(url: str, path: str = "cores", **params: str) -> None:
-    answer = requests.get(f"{url}/admin/{path}", params=params, timeout=TIMEOUT)
-    assert answer.status_code == 200, answer.text
-
-
-def _own() -> str:
-    """Our fields and their types, each name with the prefix."""
-    ours = ElementTree.parse(solr_config() / "conf" / "managed-schema.xml").getroot()
+def our_fields(prefix: str) -> str:
+    """Our fields and their types for a schema of somebody else's, each name with a prefix."""
+    ours = ElementTree.parse(api.CONFIGSET / "managed-schema.xml").getroot()
     elements = [*ours.iter("fieldType"), *ours.iter("field")]
-    kept = [one for one in elements if one.tag == "fieldType" or one.get("name") in OWN]
+    kept = [one for one in elements if one.tag == "fieldType" or one.get("name") in api.FIELDS]
     for one in kept:
-        one.set("name", NAMES.prefix + one.attrib["name"])
+        one.set("name", prefix + one.attrib["name"])
         if one.tag == "field":
-            one.set("type", NAMES.prefix + one.attrib["type"])
+            one.set("type", prefix + one.attrib["type"])
     return "\n".join(ElementTree.tostring(one, encoding="unicode") for one in kept)
 
 
@@ -198,7 +185,7 @@ def everything(solr: nd.Collection) -> dict[str, Any]:
     """Every field of every document but ours and the version, and what all searches find."""
     found: dict[str, Any] = {}
     for one in selected(solr, "*:*", fl="*"):
-        for name in [name for name in one if name.startswith(NAMES.prefix) or name == "_version_"]:
+        for name in [name for name in one if name.startswith(PREFIX) or name == "_version_"]:
             del one[name]
         found[one["key"]] = one
     return found | {q: [one["key"] for one in select(solr, q, fl="key")] for q in SEARCHES}
@@ -230,17 +217,4 @@ def ours(solr: nd.Collection) -> dict[str, Any]:
 
 def update(solr: nd.Collection, *made: dict[str, Any], commit: bool = True) -> None:
     """Post documents or atomic updates."""
-    params = {"commit": str(commit).lower()}
-    answer = requests.post(f"{solr.url}/update", params=params, json=list(made), timeout=TIMEOUT)
-    assert answer.status_code == 200, answer.text
-
-
-def keep_names(solr: nd.Collection, names: Names) -> None:
-    """Keep names in the schema of a collection, as `init` does."""
-    found = schema.read_schema(solr)
-    if NOTE in found.fields:
-        schema.change(solr, {"replace-field": own_schema.note(names)})
-    else:
-        missing = {own_schema.NOTE_TYPE} - found.types.keys()
-        types = [one for one in own_schema.own_types() if one["name"] in missing]
-        schema.change(solr, {"add-field-type": types, "add-field": [own_schema.note(names)]})
+    api.add(solr, *made, commit=commit)

@@ -11,10 +11,9 @@ from typing import Protocol
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.demo import CORE
 from neardup_solr.minhash import sign
-from neardup_solr.solr import admin
 from tests.command import NEARDUP, neardup
+from tests.solr import api
 
 
 class Run(Protocol):
@@ -67,10 +66,10 @@ def spawn(solr: nd.Collection) -> Run:
 @pytest.fixture
 def demo_core(solr: nd.Collection) -> Iterator[nd.Collection]:
     """An empty core of the name that the demo uses, on the server of this test."""
-    core = solr.beside(CORE)
+    core = solr.beside("neardup_demo")
     nd.init(core)
     yield core
-    admin.drop(core)
+    api.drop(core)
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr import admin, collection
 from tests.command import NEARDUP, neardup
-from tests.solr import has_no_finding, theirs
+from tests.solr import api, has_no_finding, theirs
 
 
 @pytest.fixture
@@ -22,7 +21,6 @@ def solr(home: Path) -> Iterator[nd.Collection]:
     """Their collection with some documents, its names kept."""
     with theirs.collection() as made:
         theirs.add(made, theirs.documents(200))
-        theirs.keep_names(made, theirs.NAMES)
         yield made
 
 
@@ -85,11 +83,11 @@ def test_into_another_collection(solr: nd.Collection) -> None:
         assert "= 190 annotated + 10 without text (" in run(solr, *words).stderr
         theirs.update(solr, {"key": "k1", "title": {"set": "another title"}})
         assert "= 1 annotated + 189 unchanged + 10" in run(solr, *words).stderr
-        beside = collection.open_collection(solr.base, other)
+        beside = nd.connect(solr.base, other)
         assert beside.texts(["k1"])["k1"].startswith("another title\n")
         assert run(solr, "doctor", "-c", other).returncode == 0
     finally:
-        admin.drop(collection.open_collection(solr.base, other))
+        api.drop(nd.connect(solr.base, other))
     theirs.update(solr, {"key": "k1", "title": {"set": before["k1"]["title"]}})
     assert theirs.everything(solr) == before
     assert theirs.ours(solr) == {}
@@ -136,7 +134,7 @@ def test_a_killed_run_goes_on(solr: nd.Collection) -> None:
 
 def test_a_collection_that_is_not_prepared_is_refused_with_the_next_step(home: Path) -> None:
     """Without names of its own, without fields of ours: one line that leads to what adds them."""
-    with theirs.collection() as made:
+    with theirs.collection(is_noted=False) as made:
         theirs.add(made, theirs.documents(20))
         for words in (["annotate"], ["annotate", "--text-field", "title"], ["doctor"]):
             done = run(made, words[0], "-c", made.name, *words[1:])

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr import admin
 from tests.command import NEARDUP
 from tests.faults.scripted import Answer, answering
+from tests.solr import api
 from tests.solr.cli.conftest import Run
 
 NOBODY = "http://127.0.0.1:9/solr"
@@ -257,9 +257,7 @@ def test_init_creates_and_checks(run: Run, solr: nd.Collection) -> None:
         assert "exists, with 1 shard and 1 replica per shard; omit --shards and" in refused.stderr
         assert "exists and has all fields" in run("init", "-c", name, "--solr", base).stderr
     finally:
-        from neardup_solr.solr import collection
-
-        admin.drop(collection.open_collection(base, name))
+        api.drop(nd.connect(base, name))
 
 
 @pytest.mark.usefixtures("demo_core")
@@ -283,7 +281,7 @@ def test_index_creates_nothing_for_replicas_that_it_cannot_have(
     refused = run(*words, NEARDUP_SOLR_URL="")
     assert (refused.returncode, refused.stdout) == (3, "")
     assert "--min-replicas cannot be 2: this Solr is not in cloud mode" in refused.stderr
-    assert not admin.exists(nd.connect(collection=name))
+    assert not api.exists(nd.connect(collection=name))
     assert not job.exists()
     # And of one that is there it tells the same.
     refused = run(*words[:3], solr.name, *words[4:])

@@ -14,12 +14,11 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import Job, SavedJob, read_checkpoint, read_letters
-from neardup_solr.letters import LETTERS
 from neardup_solr.testing import fresh_core
 from tests.command import NEARDUP, neardup
 from tests.solr.cli.conftest import Run
 
+LETTERS = "dead-letters.jsonl"
 CSV = """\
 id,text,city
 1,Blue Door Cafe 12 Harbour Street,Alton
@@ -39,13 +38,6 @@ def job(solr: nd.Collection, run: Run, tmp_path: Path) -> Path:
     assert f"neardup dead-letters show --job {tmp_path / 'job'}" in said.stderr
     assert solr.count() == 2
     return tmp_path / "job"
-
-
-def kept(folder: Path) -> SavedJob:
-    """The checkpoint of a job that is there."""
-    found = read_checkpoint(folder)
-    assert found is not None
-    return found
 
 
 def mend(folder: Path, **records: object) -> None:
@@ -133,7 +125,7 @@ def test_retry_indexes_what_was_mended_and_keeps_the_rest(
         "content": "The Old Mill 3 River Walk",
         "city": ["Berwick"],
     }
-    (left,) = read_letters(job)
+    (left,) = nd.dead_letters(job=job)
     assert (left.position, left.record) == ("ads.csv, line 4", "3,Blue Door Books,Mill Lane,Alton")
     assert stat.S_IMODE((job / LETTERS).stat().st_mode) == 0o600
     mend(job, line_4='3,"Blue Door Books, Mill Lane",Alton')
@@ -149,7 +141,7 @@ def test_a_reason_that_is_another_one_now_is_kept(run: Run, job: Path) -> None:
     record = {"id": "2", "text": 17, "city": "Berwick"}
     mend(job, line_3=record, line_4=None)
     assert run("dead-letters", "retry", "--job", str(job)).returncode == 1
-    first, second = read_letters(job)
+    first, second = nd.dead_letters(job=job)
     assert (first.reason, first.record) == ("the text in 'text' is the number 17, not text", record)
     assert (second.reason, second.record) == ("4 fields, but the header has 3", None)
 
@@ -231,24 +223,31 @@ def test_a_job_without_an_address_is_sent_to_where_it_was(
     assert (said.returncode, solr.count()) == (0, 4), said.stderr
 
 
-def test_a_job_that_has_not_ended_is_left_as_it_is(run: Run, job: Path) -> None:
+def test_a_job_that_has_not_ended_is_left_as_it_is(
+    run: Run, spawn: Run, job: Path, tmp_path: Path
+) -> None:
     """`index --resume` would cut its file; what it says is what to do."""
-    with Job(job) as held:
-        found = kept(job)
-        held.begin(found)
-        held.keep(found.work, found.reached, ())
+    words = ("index", str(tmp_path / "ads.csv"), "--keep", "city", "--job", str(job))
+    killed = spawn(*words, "--checkpoint-every", "1", NEARDUP_FAILPOINT="after-checkpoint")
+    assert killed.returncode == 137
     said = run("dead-letters", "retry", "--job", str(job))
     assert said.returncode == 3
     assert said.stderr.startswith(f"neardup: the job in {job} has not ended; finish it first: run")
     assert len(run("dead-letters", "show", "--job", str(job)).stdout.splitlines()) == 3
 
 
-def test_a_job_at_work_is_refused(run: Run, job: Path) -> None:
+def test_a_job_at_work_is_refused(solr: nd.Collection, run: Run, job: Path) -> None:
     """Its lock is that of index."""
-    with Job(job):
-        said = run("dead-letters", "retry", "--job", str(job))
-    assert said.returncode == 3
-    assert said.stderr.startswith("neardup: another run of this job is in progress")
+    refusals = []
+
+    def retry(_: object) -> None:
+        refusals.append(run("dead-letters", "retry", "--job", str(job)))
+
+    nd.index(job.with_name("ads.csv"), solr, keep="city", job=job, on_progress=retry)
+    for said in refusals:
+        assert said.returncode == 3
+        assert said.stderr.startswith("neardup: another run of this job is in progress")
+    assert refusals
     assert len(nd.dead_letters(job=job)) == 2
 
 
@@ -325,7 +324,7 @@ def test_a_retry_killed_at_any_moment_loses_nothing(solr: nd.Collection, tmp_pat
             except subprocess.TimeoutExpired:
                 running.send_signal(signal.SIGKILL)
         solr.commit()
-        left = [one.record for one in read_letters(folder)] if folder.exists() else []
+        left = [one.record for one in nd.dead_letters(job=folder)] if folder.exists() else []
         there = {str(number) for number in range(302, 602)}
         there -= {str(record["id"]) for record in left if isinstance(record, dict)}
         assert not there or solr.count(ids=sorted(there)) == len(there)

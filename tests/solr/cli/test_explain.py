@@ -10,7 +10,6 @@ import orjson
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import demo
 from tests import ROOT
 from tests.solr.cli.conftest import Run
 from tests.unit.verbs.test_explain import MANY, lucky_draws, missed_by_bad_luck
@@ -143,7 +142,7 @@ def test_the_page_shows_what_is_printed(run: Run, solr: nd.Collection) -> None:
     page = (ROOT / "docs" / "explain.md").read_text()
     shown = page.partition("```console\n$ neardup explain ")[2].partition("```")[0]
     command, _, expected = shown.partition("\n")
-    run("index", str(demo.listings()))
+    run("index", str(ROOT / "neardup_solr" / "demo" / "listings.tsv"))
     words = shlex.split(command)
     assert words[-2] in ("-c", "--collection")
     assert words[-1] == "neardup_demo"

@@ -11,7 +11,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import errors
-from neardup_solr.verbs.connect import ADDRESS
 from tests import command
 from tests.solr import foreign
 
@@ -22,7 +21,9 @@ TEXT = "the night ferry to Orla leaves the old pier at"
 def neardup(*words: str, code: int = 0) -> str:
     """What a command prints where no address is set: the embedded Solr would be another one."""
     nowhere = "/nonexistent/neardup"
-    ran = command.neardup(*words, env={ADDRESS: None, "NEARDUP_HOME": nowhere, "COLUMNS": "300"})
+    ran = command.neardup(
+        *words, env={"NEARDUP_SOLR_URL": None, "NEARDUP_HOME": nowhere, "COLUMNS": "300"}
+    )
     assert ran.returncode == code, ran.stderr
     return ran.stdout + ran.stderr
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.names import OWN, PLAIN
+from tests.solr import api
 from tests.solr.cli.conftest import Run
 from tests.solr.foreign import MANAGED, SCHEMA, collection
 
@@ -38,10 +38,10 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: nd.Collecti
     options = ("--prefix", "nd_", "--text-field", "title", "--text-field", "body")
     dry = on_shop("init", *options, "--dry-run")
     assert (dry.returncode, dry.stdout.count("<field "), dry.stdout.count("<fieldType ")) == (
-        0, len(OWN) + 1, 4
+        0, len(api.FIELDS) + 1, 4
     )  # fmt: skip
-    assert f"{len(OWN) + 1} fields would be added, as shown above" in dry.stderr
-    assert shop.kept_names() == PLAIN
+    assert f"{len(api.FIELDS) + 1} fields would be added, as shown above" in dry.stderr
+    assert shop.kept_names().is_plain
     done = on_shop("init", *options)
     assert (done.returncode, done.stdout) == (0, "")
     assert (
@@ -53,7 +53,7 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: nd.Collecti
     assert "would be removed: nd_" in on_shop("init", "--remove", "--dry-run").stderr
     removed = on_shop("init", "--remove")
     assert (removed.returncode, removed.stderr) == (
-        0, f"{len(OWN) + 1} fields removed from the schema of {shop.name}.\n"
+        0, f"{len(api.FIELDS) + 1} fields removed from the schema of {shop.name}.\n"
     )  # fmt: skip
     assert "has no fields added by neardup init" in on_shop("init", "--remove").stderr
 

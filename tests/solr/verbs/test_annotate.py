@@ -12,15 +12,8 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError, SolrAnswerError
-from neardup_solr.minhash import make_entry
-from neardup_solr.progress import Failures
-from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr import update
-from neardup_solr.solr.names import VERSION
-from neardup_solr.solr.update import Order
-from neardup_solr.verbs.annotate.rate_limit import RateLimit
-from neardup_solr.verbs.annotate.rewrite import Rewrite, Row
-from tests.solr import theirs
+from neardup_solr.testing import fresh_core
+from tests.solr import api, theirs
 
 COUNT = 600
 SMALL: dict[str, Any] = {"batch": 20, "threads": 1}
@@ -40,15 +33,17 @@ def filled(solr: nd.Collection) -> nd.Collection:
     return solr
 
 
-def expected(text: str, settings: nd.Settings) -> dict[str, Any]:
-    """Our fields for a text, from the slow path, as the collection gives them back."""
-    made = make_entry(nd.Document(id="any", text=text), settings)
-    terms = {"content_ng": "shingles", "content_sg": "signatures", "content_bands": "bands"}
-    values: dict[str, Any] = {"signature_settings": settings.fingerprint}
-    for name in settings.fields - {"content"}:
-        value = getattr(made, terms.get(name, name))
-        values[name] = list(value) if isinstance(value, tuple) else value
-    return {f"nd_{name}": value for name, value in values.items() if value != []}
+def indexed(
+    texts: dict[str, str], settings: nd.Settings, solr_url: str
+) -> dict[str, dict[str, Any]]:
+    """Our fields of texts, by id, as indexing writes them into a collection of ours."""
+    with fresh_core(solr_url) as ours:
+        nd.index([nd.Document(id=id, text=text) for id, text in texts.items()], ours,
+                 settings=settings)  # fmt: skip
+        rows = api.select(ours, fl="*," + ",".join(api.FIELDS))
+    return {
+        row["id"]: {f"nd_{name}": row[name] for name in api.FIELDS if name in row} for row in rows
+    }
 
 
 def texts(solr: nd.Collection) -> dict[str, str]:
@@ -90,15 +85,16 @@ def test_a_field_of_every_name_makes_no_update_a_child(home: Path) -> None:
         assert theirs.everything(solr) == before
 
 
-def test_what_is_written_is_what_indexing_would_write(filled: nd.Collection) -> None:
-    """Every field equals the slow path's, over all text fields of a document."""
-    settings = nd.Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))
+def test_what_is_written_is_what_indexing_would_write(filled: nd.Collection, solr_url: str) -> None:
+    """Every field, over all text fields of a document."""
+    settings = nd.Settings(fields=nd.Settings().fields | {"profile_hash"})
     nd.annotate(filled, settings=settings)
-    wanted = {key: expected(text, settings) for key, text in texts(filled).items()}
-    assert theirs.ours(filled) == wanted
+    assert theirs.ours(filled) == indexed(texts(filled), settings, solr_url)
 
 
-def test_running_it_again_writes_only_what_is_missing_or_stale(filled: nd.Collection) -> None:
+def test_running_it_again_writes_only_what_is_missing_or_stale(
+    filled: nd.Collection, solr_url: str
+) -> None:
     """Documents that are new, whose text has changed or gone; no other gets a new version."""
     nd.annotate(filled)
     theirs.update(
@@ -114,7 +110,7 @@ def test_running_it_again_writes_only_what_is_missing_or_stale(filled: nd.Collec
     assert {key for key in now if now[key] != versions[key]} == {"new", "k1", "k2"}
     assert done.annotated == 3
     ours = theirs.ours(filled)
-    assert ours["k1"] == expected(texts(filled)["k1"], done.settings)
+    assert ours["k1"] == indexed(texts(filled), done.settings, solr_url)["k1"]
     assert "k2" not in ours
     assert nd.annotate(filled, which="missing").annotated == 0
 
@@ -133,7 +129,7 @@ def test_missing_passes_over_stale_ones_and_all_writes_every_one(filled: nd.Coll
     assert theirs.ours(filled)["k3"] != stale
 
 
-def test_an_interrupted_run_goes_on_and_ends_the_same(filled: nd.Collection) -> None:
+def test_an_interrupted_run_goes_on_and_ends_the_same(filled: nd.Collection, solr_url: str) -> None:
     """Cut off in the middle and run again, with nothing lost and nothing written twice."""
     before = theirs.everything(filled)
 
@@ -146,12 +142,12 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(filled: nd.Collection) -> 
     done = nd.annotate(filled)
     assert done.unchanged > 0
     assert theirs.everything(filled) == before
-    wanted = {key: expected(text, done.settings) for key, text in texts(filled).items()}
-    assert theirs.ours(filled) == wanted
+    assert theirs.ours(filled) == indexed(texts(filled), done.settings, solr_url)
 
 
 def test_a_change_between_reading_and_writing_is_kept_and_the_document_redone(
     filled: nd.Collection,
+    solr_url: str,
 ) -> None:
     """A text changed, a document deleted: the update is dropped, the text that is there counts."""
 
@@ -165,7 +161,7 @@ def test_a_change_between_reading_and_writing_is_kept_and_the_document_redone(
     found = {one["key"]: one for one in theirs.select(filled, "*:*", fl="*")}
     assert found["k1"]["title"] == "changed meanwhile"
     assert "k2" not in found
-    assert theirs.ours(filled)["k1"] == expected(texts(filled)["k1"], done.settings)
+    assert theirs.ours(filled)["k1"] == indexed(texts(filled), done.settings, solr_url)["k1"]
 
 
 def test_all_changes_of_a_writer_at_the_same_time_survive(filled: nd.Collection) -> None:
@@ -288,39 +284,3 @@ def test_documents_that_solr_refuses_stop_the_run(filled: nd.Collection) -> None
     with pytest.raises(SolrAnswerError, match=r"every document.*nd_num_words.*neardup lint"):
         nd.annotate(filled, **meanwhile(change))
     assert theirs.everything(filled) == before
-
-
-def test_a_processor_that_changes_more_is_found_by_the_first_document(
-    filled: nd.Collection,
-) -> None:
-    """What no lint can see: the first document is compared whole, put back, and the run ends."""
-    before = theirs.everything(filled)
-
-    def orders(found: list[Row], again: bool) -> list[Order]:
-        fields = {"nd_num_words": 1, "state": "x"}
-        return [Order(one["id"], one[VERSION], fields) for one in found]
-
-    run = Rewrite(filled, "stripping", [VERSION], orders, RateLimit(**SMALL), Failures(None))
-    with pytest.raises(
-        SettingsError, match=r"'k0' changed other fields: state \(they were restored"
-    ):
-        run.run(["-_nest_path_:*"])
-    assert theirs.everything(filled) == before
-    assert len(theirs.ours(filled)) == 1
-
-
-def test_a_refused_document_is_named_and_the_others_of_its_batch_are_written(
-    filled: nd.Collection,
-) -> None:
-    """A chain without tolerance cuts a batch off at a bad document: the rest is sent again."""
-    found = theirs.select(filled, "-_nest_path_:*", fl="key,_version_")[:20]
-    made = [
-        Order(one["key"], one[VERSION], {"count": "odd" if at == 7 else 77})
-        for at, one in enumerate(found)
-    ]
-    sent = update.send(filled, made)
-    assert [(one.id, "odd" in one.reason) for one in sent.refused] == [(found[7]["key"], True)]
-    filled.commit()
-    now = {one["key"] for one in theirs.select(filled, "count:77")}
-    assert now == {one["key"] for one in found} - {found[7]["key"]}
-    assert sent.versions.keys() | sent.dropped == now

@@ -13,13 +13,14 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
+from neardup_solr.progress import Failures
 from neardup_solr.solr import update
-from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.names import Names
 from neardup_solr.solr.update import Order
+from neardup_solr.verbs.annotate.rate_limit import RateLimit
+from neardup_solr.verbs.annotate.rewrite import Rewrite, Row
 from neardup_solr.verbs.annotate.whole import make_writer
 from neardup_solr.verbs.field_names import own_fields
-from tests.solr import foreign, quotes_uuids, theirs
+from tests.solr import api, foreign, quotes_uuids, theirs
 
 TYPES = """
   <fieldType name="pfloat" class="solr.FloatPointField" docValues="true"/>
@@ -73,6 +74,7 @@ SEARCHES = (
     "names:null", "names:\"\"", "a_copied:*", "seven:7", "hidden:a", "kept_dates:*", "all:7",
     "weird\\ name_s:x", "{!func}field(float)", "{!frange l=0 u=0.5}field(floats,min)",
 )  # fmt: skip
+BLANK = '<processor class="solr.RemoveBlankFieldUpdateProcessorFactory"/>'
 TRIMMING = '<processor class="solr.TrimFieldUpdateProcessorFactory"/>'  # so updates are atomic
 
 
@@ -255,7 +257,7 @@ def test_what_is_copied_by_patterns_is_not_doubled(home: Path, processors: str) 
             assert theirs.everything(solr) == before
 
 
-ATOMIC: dict[str, dict[str, str]] = {
+ATOMIC: dict[str, dict[str, Any]] = {
     "own processor": {"processors": TRIMMING},
     "not read exactly": {"fields": """
         <fieldType name="range" class="solr.DateRangeField"/>
@@ -265,7 +267,7 @@ ATOMIC: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("made", ATOMIC.values(), ids=list(ATOMIC))
-def test_other_collections_are_updated_atomically(home: Path, made: dict[str, str]) -> None:
+def test_other_collections_are_updated_atomically(home: Path, made: dict[str, Any]) -> None:
     """And all is as before, here too."""
     with theirs.collection(**made) as solr:
         theirs.add(solr, theirs.documents(50))
@@ -343,9 +345,77 @@ def test_a_processor_that_kept_parameters_choose_is_seen(home: Path) -> None:
 def test_a_schema_without_nested_documents_is_updated_atomically(home: Path) -> None:
     """Nothing is won there; with _root_ alone it may hold children of which nothing tells."""
     schema = foreign.SCHEMA.replace('<field name="_nest_path_" type="_nest_path_"/>', "")
-    names = Names(id="sku", text=("title",))
+    note = api.element(api.note(id="sku", text=["title"]))
     for whole, rooted in ((False, schema), (True, foreign.SCHEMA)):
-        with foreign.collection(schema=rooted) as made:
-            base, _, name = made.url.rpartition("/")
-            solr = open_collection(base, name, names=names)
+        with foreign.collection(schema=rooted, more=note) as solr:
             assert (make_writer(solr, frozenset()) is not None) == whole
+
+
+def test_a_processor_that_changes_more_is_found_by_the_first_document(
+    solr: nd.Collection,
+) -> None:
+    """What no lint can see: the first document is compared whole, put back, and the run ends."""
+    before = theirs.everything(solr)
+
+    def write(found: list[Row], again: bool) -> list[Order]:
+        fields = {"nd_num_words": 1, "state": "x"}
+        return [Order(one["id"], one["_version_"], fields) for one in found]
+
+    run = Rewrite(
+        solr, "stripping", ["_version_"], write, RateLimit(batch=20, threads=1), Failures(None)
+    )
+    with pytest.raises(
+        SettingsError, match=r"'k0' changed other fields: state \(they were restored"
+    ):
+        run.run(["-_nest_path_:*"])
+    assert theirs.everything(solr) == before
+    assert len(theirs.ours(solr)) == 1
+
+
+def test_a_refused_document_is_named_and_the_others_of_its_batch_are_written(
+    solr: nd.Collection,
+) -> None:
+    """A chain without tolerance cuts a batch off at a bad document: the rest is sent again."""
+    found = theirs.select(solr, "-_nest_path_:*", fl="key,_version_")[:20]
+    made = [
+        Order(one["key"], one["_version_"], {"count": "odd" if at == 7 else 77})
+        for at, one in enumerate(found)
+    ]
+    sent = update.send(solr, made)
+    assert [(one.id, "odd" in one.reason) for one in sent.refused] == [(found[7]["key"], True)]
+    solr.commit()
+    now = {one["key"] for one in theirs.select(solr, "count:77")}
+    assert now == {one["key"] for one in found} - {found[7]["key"]}
+    assert sent.versions.keys() | sent.dropped == now
+
+
+@pytest.mark.parametrize("processors", ["", BLANK], ids=["quiet", "forming"])
+def test_documents_of_two_shards_are_written_whole(cloud: str, processors: str) -> None:
+    """With their blank values; not those of parents, nor what others change and bear meanwhile."""
+    with theirs.sharded(cloud, processors=processors) as solr:
+        theirs.add(solr, theirs.documents(200))
+        theirs.update(solr, {"key": "k1", "colour_s": {"set": ""}})
+        way = make_writer(solr, own_fields(solr))
+        assert way is not None
+        assert bool(way.params) == bool(processors)
+        made = orders(solr)
+        whole = [one for one in way.complete(list(made.values())) if one.others is not None]
+        assert {one.id for one in whole} == {id for id in made if is_alone(id)}
+
+        def change(told: nd.types.Progress) -> None:
+            if told.done == 200:
+                bear = {"parts": {"add": [{"key": "k2.9", "title": "late", "count": 1}]}}
+                theirs.update(solr, {"key": "k2", **bear}, commit=False)
+                theirs.update(solr, {"key": "k3", "count": {"inc": 5}}, commit=False)
+
+        before = theirs.everything(solr)
+        done = nd.annotate(solr, on_progress=change)
+        assert done.failed == 0
+        after = theirs.everything(solr)
+        assert after.pop("k2.9")["title"] == "late"
+        assert after.pop("k3") == {**before.pop("k3"), "count": 8}
+        assert {key: after[key] for key in before if key.startswith("k")} == {
+            key: before[key] for key in before if key.startswith("k")
+        }
+        assert before["k1"]["colour_s"] == ""
+        assert set(theirs.ours(solr)) == {id for id in made if "." not in id}

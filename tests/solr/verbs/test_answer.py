@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.answers.format import read_answers
 from tests.command import neardup
 
 TEXTS = {
@@ -36,9 +35,9 @@ def test_answers_are_obeyed_in_a_collection(solr: nd.Collection, tmp_path: Path)
     ran = neardup("answer", "4", "1", "same", "--answers", str(path), *place(solr))
     assert "4 – 1 recorded as same" in ran.stderr
     hashes = {row["id"]: row["md5_hash"] for row in solr.stored(list(TEXTS), ["md5_hash"])}
-    noted = read_answers(path)
-    assert (noted[0].hash, noted[0].other_hash) == (hashes["1"], hashes["5"])
-    assert (noted[1].hash, noted[1].other_hash) == (hashes["4"], hashes["1"])
+    second, first = nd.Answers(path).latest
+    assert (first.hash, first.other_hash) == (hashes["1"], hashes["5"])
+    assert (second.hash, second.other_hash) == (hashes["4"], hashes["1"])
     # The same texts in a file have the same hashes.
     rows = [{"id": id, "text": text} for id, text in TEXTS.items()]
     assert nd.duplicates(rows, answers=path).clusters == nd.duplicates(solr, answers=path).clusters

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.answers import hash_text
-from neardup_solr.answers.answer_file import append_answers
-from neardup_solr.verbs.gate.policy import ACTIONS
 from tests.faults.tiers import sized
 from tests.unit.verbs.test_duplicates_answers import FOX, choose, corpus, group_same, make, rows
 
 WORDS = ("same", "different", "different", "unsure")
+ACTIONS = get_args(nd.types.Action)  # in rising order
 SEEDS = range(sized(usual=4, full=40))
+
+
+def write(path: Path, answers: Sequence[nd.types.Answer]) -> None:
+    """Write a file of answers."""
+    path.write_bytes(b"".join(answer.to_line() for answer in answers))
+
+
+def hash_text(text: str) -> str:
+    """The hash of a text of small letters and single blanks, as an answer has it."""
+    return hashlib.md5(text.encode()).hexdigest()
 
 
 def draw(
@@ -29,7 +38,7 @@ def draw(
     pairs = [rng.choice(near) if rng.random() < 0.6 else rng.sample([*texts], 2)
              for _ in range(count)]  # fmt: skip
     answers = make([(one, other, rng.choice(WORDS)) for one, other in pairs], texts)
-    append_answers(path, rng.sample(answers, len(answers)))
+    write(path, rng.sample(answers, len(answers)))
     return answers
 
 
@@ -107,7 +116,7 @@ def test_gate_does_not_obey_answers_about_other_texts(
     """An answer about a text that has changed since, on either side, is told and does nothing."""
     path = tmp_path / "answers.jsonl"
     said = [("1", "5", "different"), ("4", "2", "same"), ("4", "1", "same"), ("8", "1", "same")]
-    append_answers(path, make(said, FOX))
+    write(path, make(said, FOX))
     now = FOX | {"2": f"{FOX['2']} today", "5": f"{FOX['5']} today"}
     nd.index([row for row in rows(now) if row["id"] in "12"], solr)
     decisions = nd.gate([row for row in rows(now) if row["id"] in "345"], solr, answers=path)
@@ -161,7 +170,7 @@ def test_a_report_of_some_documents_adds_only_pairs_of_these(
 ) -> None:
     """Pairs that are the same are added if one is reported, and the other may be found."""
     path = tmp_path / "answers.jsonl"
-    append_answers(path, make([("4", "1", "same"), ("3", "2", "different")], FOX))
+    write(path, make([("4", "1", "same"), ("3", "2", "different")], FOX))
     nd.index([row | {"kind": "new" if row["id"] > "3" else "old"} for row in rows(FOX)], solr,
              keep="kind")  # fmt: skip
     for asked, pairs in (

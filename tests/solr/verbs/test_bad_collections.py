@@ -10,8 +10,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr.names import Names
-from tests.solr import has_no_finding
+from tests.solr import api, has_no_finding
 from tests.solr.foreign import KEY, SCHEMA, collection
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -31,8 +30,7 @@ TYPES = """
 
 def filled(solr: nd.Collection, *documents: dict[str, Any], text: str = "body") -> nd.Collection:
     """Their documents in it, our fields in its schema; spoken to by its names."""
-    assert solr.with_names(Names(id="sku")).add(documents) == ()
-    solr.commit()
+    api.add(solr, *documents)
     nd.init(solr, text=[text], prefix="nd_")
     return nd.connect(solr.base, collection=solr.name)
 
@@ -177,8 +175,7 @@ def test_numbers_as_unique_keys() -> None:
     key = KEY.replace("sku", "nr")
     with collection(schema=numbers, more=more, key=key) as made:
         documents = [{"nr": n, "body": [f"text number {n}"]} for n in (-3, 0, 7, 10**15)]
-        assert made.with_names(Names(id="nr")).add(documents) == ()
-        made.commit()
+        api.add(made, *documents)
         assert [one.about for one in nd.lint(made).findings if one.rule == "names"] == ["nr"]
         nd.init(made, text=["body"])
         solr = nd.connect(made.base, collection=made.name)

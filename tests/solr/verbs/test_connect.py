@@ -11,7 +11,7 @@ from threading import Barrier
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr import admin, collection
+from tests.solr import api
 
 AT_ONCE = 4
 
@@ -21,9 +21,9 @@ def name(solr_url: str) -> Iterator[str]:
     """The name of a core that is not there; taken away where the test creates it."""
     name = f"test_{uuid.uuid4().hex[:12]}"
     yield name
-    made = collection.open_collection(solr_url, name)
-    if admin.exists(made):
-        admin.drop(made)
+    made = nd.connect(solr_url, name)
+    if api.exists(made):
+        api.drop(made)
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def embedded(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     name = f"test_{uuid.uuid4().hex[:12]}"
     yield name
     made = nd.connect(collection=name)
-    if admin.exists(made):
-        admin.drop(made)
+    if api.exists(made):
+        api.drop(made)
 
 
 def test_only_create_makes_a_core_of_the_embedded_solr(embedded: str) -> None:
@@ -48,7 +48,7 @@ def test_only_create_makes_a_core_of_the_embedded_solr(embedded: str) -> None:
     ):
         with pytest.raises(nd.CoreMissing, match=f"check the name.*neardup init -c {embedded}$"):
             verb()
-    assert not admin.exists(solr)
+    assert not api.exists(solr)
     assert nd.connect(collection=embedded, create=True).count() == 0
 
 
@@ -66,7 +66,7 @@ def test_several_commands_create_one_core_at_once(solr_url: str, name: str) -> N
     ready = Barrier(AT_ONCE)
 
     def init(_: int) -> bool:
-        solr = collection.open_collection(solr_url, name)
+        solr = nd.connect(solr_url, name)
         ready.wait()
         created = nd.init(solr).is_created
         solr.commit()
@@ -82,7 +82,7 @@ def test_init_refuses_an_address_of_another_core(solr_url: str, name: str) -> No
     with pytest.raises(nd.ArgumentError, match=refused):
         nd.init(nd.connect(f"{solr_url}/{name}", collection="other"))
     for each in (name, "other"):
-        assert not admin.exists(collection.open_collection(solr_url, each))
+        assert not api.exists(nd.connect(solr_url, each))
 
 
 def unseen(solr: nd.Collection, *ids: str) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.update import set_fields
-from neardup_solr.verbs.findings import Finding
+from tests.solr import api
 
 COUNT = 30
 
@@ -16,12 +17,12 @@ def damaged(solr: nd.Collection) -> nd.Collection:
     """A collection in which a field of every document is another one than its text gives."""
     nd.index([nd.Document(id=str(n), text=f"text number {n}") for n in range(COUNT)], solr)
     assert damages(nd.doctor(solr)) == []
-    set_fields(solr, [{"id": str(n), "num_words": {"set": 99}} for n in range(COUNT)])
+    api.set_fields(solr, *[{"id": str(n), "num_words": {"set": 99}} for n in range(COUNT)])
     solr.commit()
     return solr
 
 
-def damages(told: nd.types.Diagnosis) -> list[Finding]:
+def damages(told: nd.types.Diagnosis) -> list[Any]:
     """What was found of fields that are not those of their texts."""
     return [one for one in told.findings if one.rule == "damaged"]
 

@@ -8,8 +8,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr.update import set_fields
-from tests.solr import foreign
+from tests.solr import api, foreign
 from tests.unit.verbs.test_duplicates_fields import FIELDS, ids_of, invent
 
 COLUMNS = list(FIELDS)
@@ -79,7 +78,7 @@ def test_a_record_that_changes_meanwhile(people: nd.Collection) -> None:
         if told.stage == "reading" and told.done == told.total and not done:
             done.append(told.stage)
             people.delete_ids(["1"])
-            set_fields(people, [{"id": "2", "content": {"set": "quite another text"}}])
+            api.set_fields(people, {"id": "2", "content": {"set": "quite another text"}})
             people.commit()
 
     found = nd.duplicates(people, fields=FIELDS, on_progress=change)
@@ -96,7 +95,7 @@ def test_kept_columns(people: nd.Collection) -> None:
     assert found.kept
     for id, row in found.kept.items():
         assert row == {name: frame.at[int(id), name] for name in ("name", "zip")}
-    set_fields(people, [{"id": found.pairs[0].id, "zip": {"add": "9999"}}])
+    api.set_fields(people, {"id": found.pairs[0].id, "zip": {"add": "9999"}})
     people.commit()
     several = nd.duplicates(people, fields=FIELDS, keep=["name", "zip"]).kept
     assert all(isinstance(row["name"], str) and isinstance(row["zip"], list)

@@ -10,10 +10,8 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SettingsError, SolrAnswerError
-from neardup_solr.solr.names import MARKS
-from neardup_solr.solr.update import set_fields
-from neardup_solr.verbs import mark as marking
-from tests.solr import foreign
+from tests.solr import api, foreign
+from tests.solr.api import MARKS
 
 TENANTS = ("a", "b", 'a" OR *:* "', "${x} {!x}", None)
 TEXTS = (
@@ -109,7 +107,7 @@ def test_a_filter_is_for_the_collection_of_two_sides(tenants: nd.Collection) -> 
 
 
 def test_marks_of_others_are_not_touched(
-    tenants: nd.Collection, monkeypatch: pytest.MonkeyPatch
+    tenants: nd.Collection,
 ) -> None:
     """A run for one tenant marks, clears and undoes what is the tenant's, and no more."""
     nd.mark(tenants, nd.duplicates(tenants, same="tenant_s"))
@@ -119,7 +117,7 @@ def test_marks_of_others_are_not_touched(
     others = {id: mark for id, mark in before.items() if id not in of_b}
     versions = tenants.versions(list(others))
 
-    set_fields(tenants, [{"id": "1-1", "tenant_s": {"set": "moved"}}])
+    api.set_fields(tenants, {"id": "1-1", "tenant_s": {"set": "moved"}})
     tenants.commit()
     found = nd.duplicates(tenants, fq="tenant_s:b")
     made = nd.mark(tenants, found)
@@ -132,7 +130,6 @@ def test_marks_of_others_are_not_touched(
 
     assert nd.mark(tenants, (), fq="tenant_s:b").cleared == 2
     assert marks(tenants) == {**others, "1-1": before["1-1"]}
-    monkeypatch.setattr(marking, "numbers", lambda ids, others: dict.fromkeys(ids, 7))
     assert nd.mark(tenants, found.clusters, fq="tenant_s:b").marked == 2
 
 
@@ -151,7 +148,7 @@ def test_no_two_tenants_share_a_number(tenants: nd.Collection) -> None:
     found = nd.duplicates(tenants, fq="tenant_s:b")
     nd.mark(tenants, found)
     number = marks(tenants)["1-0"][0]
-    set_fields(tenants, [{"id": "0-0", MARKS[0]: {"set": number}}])
+    api.set_fields(tenants, {"id": "0-0", MARKS[0]: {"set": number}})
     tenants.commit()
     nd.mark(tenants, found)
     assert marks(tenants)["1-0"][0] != number
@@ -173,7 +170,7 @@ def test_a_remembered_run_has_its_filters(tenants: nd.Collection, tmp_path: Path
     assert id_pairs(other) == {("1-0", "1-1"), ("1-2", "1-3")}
     everything = nd.duplicates(tenants, same="tenant_s", **how)
     assert id_pairs(everything) == id_pairs(nd.duplicates(tenants, same="tenant_s", by="bands"))
-    set_fields(tenants, [{"id": "0-0", "tenant_s": {"set": "b"}}])
+    api.set_fields(tenants, {"id": "0-0", "tenant_s": {"set": "b"}})
     tenants.commit()
     moved = nd.duplicates(tenants, same="tenant_s", **how)
     assert {("0-0", "1-0"), ("0-0", "1-1")} <= id_pairs(moved)
@@ -188,7 +185,7 @@ def test_an_interrupted_run_goes_on_with_its_own_filters(
     """Another tenant's documents make the same rows, and other pairs."""
 
     path = tmp_path / "work"
-    set_fields(tenants, [{"id": "1-1", "content": {"set": "something else altogether by now"}}])
+    api.set_fields(tenants, {"id": "1-1", "content": {"set": "something else altogether by now"}})
     tenants.commit()
     how: dict[str, Any] = {"checkpoint": path, "by": "all"}
 

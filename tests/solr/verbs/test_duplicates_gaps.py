@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.update import set_fields
 from neardup_solr.testing import SIZES
+from tests.solr import api
 
 TEXTS = [f"number {n % 40} of the {n % 40} old lamps in street {n % 40 * 7}" for n in range(80)]
 DOCUMENTS = [nd.Document(id=f"d{n:02}", text=text) for n, text in enumerate(TEXTS)]
@@ -24,7 +24,7 @@ def change(solr: nd.Collection, stage: str, document: dict[str, object] | None) 
             if document is None:
                 solr.delete_ids(["d03"])
             else:
-                set_fields(solr, [document])
+                api.set_fields(solr, document)
             solr.commit()
 
     return {"on_progress": on_progress}
@@ -73,7 +73,7 @@ def test_documents_without_a_signature(solr: nd.Collection) -> None:
 def test_mixed_settings_are_refused(solr: nd.Collection) -> None:
     """Signatures of different settings cannot be compared: both are shown."""
     nd.index(DOCUMENTS, solr)
-    set_fields(solr, [{"id": "odd", "signature_settings": {"set": "n1 words2 affine128"}}])
+    api.set_fields(solr, {"id": "odd", "signature_settings": {"set": "n1 words2 affine128"}})
     with pytest.raises(nd.SettingsError, match="has mixed settings"):
         nd.duplicates(solr)
 
@@ -82,7 +82,7 @@ def test_mixed_settings_are_refused(solr: nd.Collection) -> None:
 def test_a_damaged_signature_is_refused(solr: nd.Collection, signature: str) -> None:
     """A signature that is none is named, or its length."""
     nd.index(DOCUMENTS, solr)
-    set_fields(solr, [{"id": "d03", "signature": {"set": signature}}])
+    api.set_fields(solr, {"id": "d03", "signature": {"set": signature}})
     with pytest.raises(nd.SettingsError, match="index the document"):
         nd.duplicates(solr)
 
@@ -130,7 +130,7 @@ def test_a_checkpoint_of_other_work_is_not_used(
 
     with pytest.raises(KeyboardInterrupt):
         nd.duplicates(solr, by="bands", checkpoint=path, on_progress=interrupt)
-    set_fields(solr, [{"id": "d03", "content": {"set": "quite another text"}}])
+    api.set_fields(solr, {"id": "d03", "content": {"set": "quite another text"}})
     found = nd.duplicates(solr, **EQUAL, checkpoint=path)
     assert found.pairs == nd.duplicates(solr, **EQUAL).pairs
     assert len(found.pairs) == 39

@@ -1,18 +1,18 @@
 """duplicates by containment of a collection: excerpts of its texts are found."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.measures import Flat
-from neardup_solr.settings import choose_fields
 from neardup_solr.testing import SIZES
-from neardup_solr.verbs.duplicates.corpus import Corpus
-from neardup_solr.verbs.duplicates.parts import FIRST
 from tests.excerpts import EXCERPTS, articles, excerpts
+from tests.faults.scripted import Answer
+from tests.solr.front import front
 
-SETTINGS = nd.Settings(fields=choose_fields("content_bands,signature,content"))
+FIRST = 100  # documents that are read before their lengths are known
+SETTINGS = nd.Settings(fields=frozenset({"content_bands", "signature", "content"}))
 
 
 @pytest.fixture
@@ -44,19 +44,15 @@ def test_long_texts_are_read_few_at_a_time(
     whole = nd.duplicates(solr, measure="containment")
     monkeypatch.setattr(SIZES, "part_text", 20_000)
     sizes: list[int] = []
-    read_sets, read = Corpus.read_sets, Corpus.texts
 
-    def counted(self: Corpus, rows: Sequence[int]) -> Sequence[str | None]:
-        sizes.append(len(rows))
-        return read(self, rows)
+    def note(path: str, body: bytes, answer: Callable[[], Answer]) -> Answer:
+        if b'"content"' in body and sum(sizes) < len(texts):  # later, pairs are read for a diff
+            sizes.append(len(json.loads(body)["params"]["any"].split("\x1f")))
+        return answer()
 
-    def looked_at(self: Corpus, tell: Callable[[int], None]) -> Flat:
-        with monkeypatch.context() as patch:
-            patch.setattr(Corpus, "texts", counted)
-            return read_sets(self, tell)
-
-    monkeypatch.setattr(Corpus, "read_sets", looked_at)
-    assert nd.duplicates(solr, measure="containment").pairs == whole.pairs
+    with front(solr.base, between=note) as address:
+        found = nd.duplicates(nd.connect(address, solr.name), measure="containment")
+    assert found.pairs == whole.pairs
     assert sizes[:2] == [FIRST] * 2  # one is read while another is used
     assert sum(sizes) == len(texts)
     assert max(sizes[2:]) < 40  # an article has 250 words and more

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr.update import set_fields
+from tests.solr import api
 from tests.unit.verbs.test_explain import MANY, lucky_draws, missed_by_bad_luck
 
 NEAR = lucky_draws(40, 2)
@@ -65,7 +64,7 @@ def test_the_verdict_is_that_of_duplicates_and_searches(solr: nd.Collection) -> 
 def test_a_text_changed_without_its_signature(solr: nd.Collection) -> None:
     """A text that somebody else updated is told from its signature, and is to be indexed again."""
     nd.index(DOCUMENTS, solr)
-    set_fields(solr, [{"id": "far", "content": {"set": TEXTS["near 1"]}}])
+    api.set_fields(solr, {"id": "far", "content": {"set": TEXTS["near 1"]}})
     solr.commit()
     found = nd.explain(solr, "near 1", "far")
     names = ("signature", "content_bands", "content_sg", "content_ng", "md5_hash")
@@ -82,7 +81,7 @@ def test_a_text_changed_without_its_signature(solr: nd.Collection) -> None:
 
 def test_a_collection_without_signatures(solr: nd.Collection) -> None:
     """Ways that were left out at indexing are said not to be there."""
-    few = frozenset(DEFAULT_FIELDS) - {"signature", "content_bands"}
+    few = nd.Settings().fields - {"signature", "content_bands"}
     nd.index(DOCUMENTS, solr, settings=nd.Settings(fields=few))
     found = nd.explain(solr, "near 1", "near 2")
     assert (found.verdict, found.way) == ("found", "shingles")
@@ -92,7 +91,7 @@ def test_a_collection_without_signatures(solr: nd.Collection) -> None:
 
 def test_a_collection_without_texts(solr: nd.Collection) -> None:
     """Without texts there is nothing to compare."""
-    few = frozenset(DEFAULT_FIELDS) - {"content"}
+    few = nd.Settings().fields - {"content"}
     nd.index(DOCUMENTS, solr, settings=nd.Settings(fields=few))
     with pytest.raises(nd.SettingsError, match="indexed without content"):
         nd.explain(solr, "near 1", "near 2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import re
@@ -20,15 +21,10 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SettingsError, SourceError
-from neardup_solr.files import read_arrays, write_arrays
-from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.names import MARKS
-from neardup_solr.solr.update import set_fields
-from neardup_solr.testing import SIZES
-from neardup_solr.text import normalize
-from neardup_solr.verbs.duplicates.remember import FIRST_LINE
+from neardup_solr.testing import SIZES, fresh_core
 from tests.command import NEARDUP
-from tests.solr import theirs
+from tests.solr import api, theirs
+from tests.solr.api import MARKS
 
 SECONDS = 180.0  # for what takes two, or twenty if the kernel has to be compiled
 
@@ -59,7 +55,7 @@ class Following:
         self._thread.start()
 
     def _follow(self) -> None:
-        solr = open_collection(self.solr.base, self.solr.name, names=self.solr.names)
+        solr = nd.connect(self.solr.base, self.solr.name)
         try:
             self.ended.append(nd.annotate(solr, follow=True, on_progress=self._look, **self.given))
         except BaseException as error:
@@ -99,12 +95,17 @@ def until(is_so: Callable[[], bool], seconds: float = SECONDS) -> None:
         time.sleep(0.1)
 
 
+def hash_text(text: str) -> str:
+    """The hash of a text of words in small letters, as a collection has it."""
+    return hashlib.md5(text.encode()).hexdigest()
+
+
 def wrong(solr: nd.Collection) -> list[str]:
     """The documents that have no fields, or those of another text."""
     found = solr.stored(list(solr.ids()), ["content", "md5_hash"])
     return [
         one["id"] for one in found
-        if one.get("md5_hash") != normalize.md5(normalize.normalize(one.get("content", "")))
+        if one.get("md5_hash") != hash_text(one.get("content", ""))
     ]  # fmt: skip
 
 
@@ -135,7 +136,7 @@ def test_what_comes_or_changes_gets_its_fields(
     with following(solr) as run:
         until(is_right(solr, 30))
         until(lambda: bool(caught_up(caplog)))
-        set_fields(solr, [{"id": "old2", "content": {"set": "only its text is set"}}])
+        api.set_fields(solr, {"id": "old2", "content": {"set": "only its text is set"}})
         put(
             solr,
             {"id": "old1", "content": "replaced as a whole"},
@@ -189,8 +190,7 @@ def test_other_settings_end_it_with_a_step(solr: nd.Collection) -> None:
     put(solr, {"id": "a", "content": "one two three"})
     with following(solr) as run:
         until(is_right(solr, 1))
-        text = normalize.md5(normalize.normalize("four five six"))
-        other = {"signature_settings": "of another run", "md5_hash": text}
+        other = {"signature_settings": "of another run", "md5_hash": hash_text("four five six")}
         put(solr, {"id": "b", "content": "four five six", **other})
         until(lambda: bool(run.ended))
     (error,) = run.ended
@@ -202,7 +202,6 @@ def test_other_settings_end_it_with_a_step(solr: nd.Collection) -> None:
 def test_killed_again_and_again_beside_a_writer(home: Path, tmp_path: Path) -> None:
     """The command, killed five times: nothing of the writer's is lost, nothing is left stale."""
     with theirs.collection() as solr, open(tmp_path / "log", "wb") as log:
-        theirs.keep_names(solr, theirs.NAMES)
         command = [*NEARDUP, "annotate", "-c", solr.name, "--solr", solr.base, "--follow"]
         made = theirs.documents(360)
         for kill in range(6):
@@ -275,7 +274,7 @@ def test_clusters_stay_marked_as_documents_come_and_go(
     assert done.marked - done.cleared == 2  # those of b and c went with their documents
 
 
-def test_marks_need_a_run_to_repeat(solr: nd.Collection, tmp_path: Path) -> None:
+def test_marks_need_a_run_to_repeat(solr: nd.Collection, solr_url: str, tmp_path: Path) -> None:
     """A file that is none, or of another collection, is told with what writes it."""
     remember = tmp_path / "known"
     step = f"run this once: neardup duplicates {solr.place} --mark --remember {remember}"
@@ -284,13 +283,12 @@ def test_marks_need_a_run_to_repeat(solr: nd.Collection, tmp_path: Path) -> None
     put(solr, {"id": "a", "content": FERRY})
     nd.annotate(solr)
     nd.duplicates(solr, remember=remember)
-    found = read_arrays(remember, FIRST_LINE)
-    assert not isinstance(found, str)
-    about = found[0] | {"work": found[0]["work"].replace(solr.name, "another")}
-    write_arrays(remember, FIRST_LINE, about, found[1])
-    before = remember.read_bytes()
+    with fresh_core(solr_url) as other:
+        nd.index([("a", FERRY)], other)
+        nd.duplicates(other, remember=tmp_path / "of another")
     with pytest.raises(SourceError, match=f"last run was not for '{solr.name}'.*a new file"):
-        nd.annotate(solr, follow=True, mark=True, remember=remember)
+        nd.annotate(solr, follow=True, mark=True, remember=tmp_path / "of another")
+    before = remember.read_bytes()
     remember.write_bytes(before[: len(before) // 2])
     with pytest.raises(SourceError, match=f"known is damaged; {step}"):
         nd.annotate(solr, follow=True, mark=True, remember=remember)

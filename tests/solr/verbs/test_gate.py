@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.minhash import make_entry
-from neardup_solr.records import natural
-from neardup_solr.solr import query
-from neardup_solr.solr.session import CheckedSession
 from neardup_solr.testing import SIZES
-from neardup_solr.verbs.gate.policy import Policy
 from tests.conftest import Cores
 from tests.copies import edited_copies
+from tests.faults.scripted import Answer
 from tests.finders import sure_finder
-from tests.solr import theirs
+from tests.solr import api, theirs
+from tests.solr.front import front
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill by the river"
+ACTIONS = get_args(nd.types.Action)  # in rising order
 LAMP = "seven old lamps stand in the street and nobody knows who lights them in the evening"
 
 
@@ -48,11 +48,11 @@ def reported(
     solr: nd.Collection, documents: Sequence[nd.Document], policy: dict[str, Any]
 ) -> list[tuple[str, str, tuple[tuple[str, float, int | None, int], ...]]]:
     """The decisions that follow from all pairs of `duplicates`: old ones, and those before."""
-    judge = Policy(**policy)
+    bounds = [(action, policy[action]) for action in ("reject", "hold", "tag") if action in policy]
     verifying: dict[str, Any] = {
-        "measure": judge.measure,
-        "max_distance": judge.limits.max_distance,
-        "min_similarity": judge.limits.min_similarity,
+        "measure": policy.get("measure", "words"),
+        "max_distance": policy.get("max_distance"),
+        "min_similarity": min(bound for _, bound in bounds),
         "by": "bands",
         "cap": 10_000,
     }
@@ -70,14 +70,18 @@ def reported(
     for id in there:
         pairs = [p for p in near[id] if p.other_id not in there or p.other_id in admitted]
         pairs.sort(key=lambda p: (
-            -p.similarity if p.distance is None else p.distance, -p.shared, natural(p.other_id)
+            -p.similarity if p.distance is None else p.distance, -p.shared, p.other_id
         ))  # fmt: skip
         matches = [
             nd.Match(id=p.other_id, distance=p.distance, similarity=p.similarity,
                      shared=p.shared, content="") for p in pairs
         ]  # fmt: skip
-        exact = next((match for match in matches if text[match.id] == text[id]), None)
-        action, _ = judge.judge(matches, exact)
+        action = "allow"
+        if matches:
+            nearest = max(match.similarity for match in matches)
+            action = next(action for action, bound in bounds if nearest >= bound - 1e-9)
+        if any(text[match.id] == text[id] for match in matches):
+            action = max(action, policy.get("exact", "reject"), key=ACTIONS.index)
         if action in ("allow", "tag"):
             admitted.add(id)
         rows = tuple((m.id, m.similarity, m.distance, m.shared) for m in matches)
@@ -130,11 +134,12 @@ def test_too_many_candidates_are_asked_in_halves(
     monkeypatch.setattr(SIZES, "nearest_documents", 10)
     monkeypatch.setattr(SIZES, "fetched_documents", 10)
     nd.index([document(f"old{n}", f"{FOX} {n}") for n in range(30)], solr)
-    finder = sure_finder(solr)
-    terms = [band_terms(f"{FOX} 3"), (), band_terms(LAMP)]
-    hits = finder.add_nearest(terms, finder.hits(terms))
-    assert [(len(one.best), one.is_cut) for one in hits] == [(10, True), (0, False), (0, False)]
-    assert hits[0].best[0].id == "old3"
+    new = [document("fox", f"{FOX} 3"), document("none", ""), document("lamp", LAMP)]
+    found = list(nd.gate(new, solr))
+    assert [(len(one.matches), one.complete) for one in found] == [
+        (10, False), (0, True), (0, True)
+    ]  # fmt: skip
+    assert found[0].matches[0].id == "old3"
 
 
 BOILERPLATE = " ".join(f"legal{number}" for number in range(40))
@@ -161,10 +166,10 @@ def boilerplate(solr: nd.Collection, monkeypatch: pytest.MonkeyPatch) -> list[nd
 
 
 def test_bands_that_too_many_share_are_left_to_the_nearest(
-    solr: nd.Collection, boilerplate: list[nd.Document]
+    solr: nd.Collection, boilerplate: list[nd.Document], tmp_path: Path
 ) -> None:
     """Boilerplate fills no batch: hot bands are learnt, and what is near is found all the same."""
-    terms = [band_terms(one.text) for one in boilerplate]
+    terms = band_terms(boilerplate, tmp_path)
     finder = sure_finder(solr, fields=("content",))
     hits = finder.hits(terms)
     assert [each.is_cut for each in hits] == [True, True, False, True]
@@ -211,14 +216,15 @@ def solr_sharing(solr: nd.Collection, terms: set[str]) -> set[str]:
     """The ids of all documents that have one of these bands."""
     if not terms:
         return set()
-    request = query.any_term(query.Terms(field="content_bands", values=sorted(terms)), filters=())
-    found = solr.select(request, fields=["id"], limit=1_000)
-    return {one["id"] for one in found.documents}
+    found = api.select(solr, f"{{!terms f=content_bands}}{','.join(sorted(terms))}", fl="id")
+    return {one["id"] for one in found}
 
 
-def band_terms(text: str) -> tuple[str, ...]:
-    """The band terms of a text."""
-    return make_entry(document("x", text), nd.Settings()).bands
+def band_terms(documents: Sequence[nd.Document], folder: Path) -> list[tuple[str, ...]]:
+    """The band terms of documents."""
+    nd.signatures(documents, folder / "signatures.parquet")
+    bands = pq.read_table(folder / "signatures.parquet")["bands"].to_pylist()
+    return nd.signature.format_band_keys(np.array(bands, dtype=np.uint64))
 
 
 def test_what_is_not_admitted_keeps_nobody_out(solr: nd.Collection) -> None:
@@ -394,22 +400,23 @@ def test_a_collection_that_nobody_has_annotated(home: Path) -> None:
         assert actions(nd.gate([document("new", FOX)], solr)) == {"new": "allow"}
 
 
-def test_one_request_does(solr: nd.Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_request_does(solr: nd.Collection) -> None:
     """Once the settings were met, a document without hot bands takes one request."""
     nd.index([document("1", FOX)], solr)
-    asked: list[str] = []
-    send = CheckedSession._ask_checked
+    requests: list[str] = []
 
-    def sent(session: CheckedSession, deadline: float, method: str, url: str, **kwargs: Any) -> Any:
-        asked.append(url.rpartition("/")[2])
-        return send(session, deadline, method, url, **kwargs)
+    def note(path: str, body: bytes, answer: Callable[[], Answer]) -> Answer:
+        requests.append(path.partition("?")[0].rpartition("/")[2])
+        return answer()
 
-    monkeypatch.setattr(CheckedSession, "_ask_checked", sent)
-    first = list(nd.gate([document("new", FOX)], solr))
-    assert len(asked) > 1
-    asked.clear()
-    assert list(nd.gate([document("new", FOX)], solr)) == first
-    assert asked == ["select"]
+    with front(solr.base, between=note) as address:
+        passing = nd.connect(address, solr.name)
+        requests.clear()
+        first = list(nd.gate([document("new", FOX)], passing))
+        assert len(requests) > 1
+        requests.clear()
+        assert list(nd.gate([document("new", FOX)], passing)) == first
+        assert requests == ["select"]
     assert [(one.action, one.matches[0].id) for one in first] == [("reject", "1")]
 
 

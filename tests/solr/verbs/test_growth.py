@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import pysolr
@@ -11,12 +12,10 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr import admin, own_schema, schema
-from neardup_solr.solr.names import Names
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.lint.growth import estimate_growth
+from tests.solr import api
 from tests.solr.foreign import collection
-from tests.solr.theirs import keep_names
+from tests.solr.theirs import our_fields
 
 pytestmark = pytest.mark.usefixtures("home")
 TIMEOUT = 60
@@ -56,9 +55,7 @@ def plain(solr: nd.Collection) -> requests.Response:
 def merged(solr: nd.Collection) -> int:
     """The size of the index without deleted documents."""
     pysolr.Solr(solr.url, timeout=TIMEOUT).optimize()
-    size = admin.index_bytes(solr)
-    assert size is not None
-    return size
+    return api.index_bytes(solr)
 
 
 def ours(solr: nd.Collection, id: str) -> dict[str, Any]:
@@ -167,15 +164,12 @@ def test_hidden_docvalues_would_be_lost(numeric: bool) -> None:
 
 def test_collections_prepared_before_go_on() -> None:
     """Bands that are terms stay terms, whatever init and annotate are asked for now."""
-    earlier = Names(id="sku", text=("body_txt",), prefix="nd_")
-    with collection() as solr:
-        types = [one for one in own_schema.own_types() if one["class"] != "solr.LongPointField"]
-        fields = own_schema.definitions(list(own_schema.own_fields(earlier).values()))
-        schema.change(filled(solr), {"add-field-type": types, "add-field": fields})
-        keep_names(solr, earlier)
-        named = solr.with_names(solr.kept_names())
+    earlier = {"id": "sku", "text": ("body_txt",), "prefix": "nd_"}
+    note = api.note(id="sku", text=["body_txt"], prefix="nd_")
+    with collection(more=our_fields("nd_") + api.element(note)) as solr:
+        named = filled(solr)
         done = nd.init(named)
-        assert (done.fields, done.names) == ((), earlier)
+        assert (done.fields, asdict(done.names)) == ((), earlier | {"has_numeric_bands": False})
         nd.annotate(named, settings=nd.Settings())  # as they were annotated then
         assert all(len(band) == 14 for band in ours(named, "s6")["nd_content_bands"])
         assert [match.id for match in nd.search(named, id="s6", by="bands")] == ["s7"]
@@ -188,7 +182,7 @@ def test_lint_finds_the_text_and_says_the_cost() -> None:
     """The field with the longest texts, though it is a dynamic one, in one line; and the growth."""
     with collection() as solr:
         found = {one.rule: one for one in nd.lint(filled(solr), prefix="nd_").findings}
-        expected = estimate_growth(solr.with_names(Names(id="sku", text=("body_txt",))))
+        expected = nd.init(solr, text="body_txt", prefix="nd_", dry_run=True).growth
         assert found["text"].level == "note"
         assert found["text"].about == "body_txt"
         assert "--text-field body_txt --prefix nd_" in found["text"].remedy

@@ -1,14 +1,16 @@
 """index, search, report, delete on a real Solr."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.settings import OPTIONAL_FIELDS
 from neardup_solr.testing import SIZES
+from tests.faults.scripted import Answer
+from tests.solr.front import front
 
 TEXTS = {
     "1": "the quick brown fox jumps over the lazy dog",
@@ -50,22 +52,23 @@ def test_batches_are_as_large_as_asked(
     """They are closed by documents, and by characters where texts are long."""
     sizes: list[int] = []
 
-    def take(self: nd.Collection, documents: Sequence[bytes], ids: Sequence[str]) -> object:
-        sizes.append(len(documents))
-        return original(self, documents, ids)
+    def note(path: str, body: bytes, answer: Callable[[], Answer]) -> Answer:
+        if body.startswith(b"["):
+            sizes.append(len(json.loads(body)))
+        return answer()
 
-    original = nd.Collection.take
-    monkeypatch.setattr(nd.Collection, "take", take)
     documents = [nd.Document(id=str(n), text=f"text number {n:04}") for n in range(10)]
-    for characters, batch, expected in (
-        (SIZES.index_batch_text, 4, [4, 4, 2]),
-        (3 * 16, 500, [3, 3, 3, 1]),
-        (SIZES.index_batch_text, 500, [10]),
-    ):
-        sizes.clear()
-        monkeypatch.setattr(SIZES, "index_batch_text", characters)
-        nd.index(documents, solr, batch=batch)
-        assert sorted(sizes, reverse=True) == expected
+    with front(solr.base, between=note) as address:
+        passing = nd.connect(address, solr.name)
+        for characters, batch, expected in (
+            (SIZES.index_batch_text, 4, [4, 4, 2]),
+            (3 * 16, 500, [3, 3, 3, 1]),
+            (SIZES.index_batch_text, 500, [10]),
+        ):
+            sizes.clear()
+            monkeypatch.setattr(SIZES, "index_batch_text", characters)
+            nd.index(documents, passing, batch=batch)
+            assert sorted(sizes, reverse=True) == expected
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 100])
@@ -100,7 +103,7 @@ def test_every_field_is_written(solr: nd.Collection) -> None:
 
 def test_fields_can_be_left_out(solr: nd.Collection) -> None:
     """What is left out is not written, the settings say so, and a search that needs it is told."""
-    few = nd.Settings(fields=frozenset(OPTIONAL_FIELDS) - {"content_ng"})
+    few = nd.Settings(fields=(nd.Settings().fields | {"profile_hash"}) - {"content_ng"})
     nd.index(DOCUMENTS, solr, settings=few)
     assert "content_ng" not in solr.document("1", ["*"])
     with pytest.raises(nd.SettingsError, match=r"without content_ng.*`by` \(bands or signatures"):

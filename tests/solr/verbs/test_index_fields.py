@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.testing import fresh_core
 
+WITHOUT_SHINGLES = nd.Settings(fields=nd.Settings().fields - {"content_ng", "content_sg"})
 COUNT = 1_200  # more than are looked at
 SHORT = [nd.Document(id=f"s{n}", text=f"a short text of number {n}") for n in range(20)]
 
@@ -35,7 +35,7 @@ def test_long_texts_have_no_shingles(solr: nd.Collection, caplog: pytest.LogCapt
         told.append([record.message for record in caplog.records])
 
     summary = nd.index(documents(), solr, on_progress=look)
-    assert summary.settings == ANNOTATED
+    assert summary.settings == WITHOUT_SHINGLES
     assert (summary.read, summary.indexed, solr.count()) == (COUNT, COUNT, COUNT)
     line = "bands suffice for texts of about 80 words: word shingles and signature terms are left"
     assert [message for message in told[-1] if message.startswith(line)] == told[-1]
@@ -55,7 +55,7 @@ def test_a_collection_keeps_its_fields(
 ) -> None:
     """If it has shingles, long texts get them, too."""
     nd.index(SHORT, solr)
-    assert nd.index(documents(5), solr).settings == DEFAULT_SETTINGS
+    assert nd.index(documents(5), solr).settings == nd.Settings()
     assert solr.count(["content_ng:*"]) == solr.count()
     assert not caplog.records
 
@@ -66,7 +66,7 @@ def test_a_collection_stays_without_shingles(
     """Also if short texts come later."""
     nd.index(documents(5), solr)
     caplog.clear()
-    assert nd.index(SHORT, solr).settings == ANNOTATED
+    assert nd.index(SHORT, solr).settings == WITHOUT_SHINGLES
     assert solr.count(["content_ng:*"]) == 0
     assert not caplog.records
 
@@ -85,13 +85,13 @@ def test_other_settings_go_with_long_texts(solr: nd.Collection) -> None:
     """The same settings again are those of the collection."""
     for _ in range(2):
         chosen = nd.index(documents(5), solr, settings={"hashes": 256}).settings
-        assert (chosen.hashes, chosen.fields) == (256, ANNOTATED.fields)
+        assert (chosen.hashes, chosen.fields) == (256, WITHOUT_SHINGLES.fields)
 
 
 def test_most_of_the_first_texts_count(solr: nd.Collection) -> None:
     """Few long ones among short records change nothing."""
     source = [*documents(5), *SHORT]
-    assert nd.index(source, solr).settings == DEFAULT_SETTINGS
+    assert nd.index(source, solr).settings == nd.Settings()
 
 
 def test_a_slow_source_waits_for_one_batch(solr: nd.Collection) -> None:
@@ -125,7 +125,7 @@ def test_what_was_looked_at_is_in_the_job(
         nd.index(path, solr, job=job, checkpoint_every=200, on_error=errors.append,
                  on_progress=stop)  # fmt: skip
     summary = nd.index(path, solr, job=job, resume=True)
-    assert summary.settings == ANNOTATED
+    assert summary.settings == WITHOUT_SHINGLES
     assert (summary.read, summary.indexed, summary.failed) == (COUNT, COUNT - 1, 1)
     assert solr.count() == COUNT - 1
     assert caplog.messages[1:] == ["1 record could not be used by an earlier run"]

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import asdict
 from xml.etree import ElementTree
 
 import pytest
+import requests
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr import schema
-from neardup_solr.solr.names import NOTE, OWN, PLAIN, Names
-from neardup_solr.solr.responses import answer
+from tests.solr import api
 from tests.solr.foreign import CLASSIC, KEY, MANAGED, SCHEMA, collection
-from tests.solr.theirs import keep_names
 
 pytestmark = pytest.mark.usefixtures("home")
-NAMES = Names(id="sku", text=("title", "body"), prefix="nd_", has_numeric_bands=True)
+TEXT = ["title", "body"]
+NAMES = {"id": "sku", "text": ("title", "body"), "prefix": "nd_", "has_numeric_bands": True}
+PLAIN = {"id": "id", "text": ("content",), "prefix": "", "has_numeric_bands": False}
 TEXTS = {
     "1": "the old shop by the harbour sells fish and bread",
     "2": "the old shop by the harbour sells fish and wine",
@@ -28,7 +27,7 @@ TEXTS = {
 
 def whole(solr: nd.Collection) -> object:
     """All that the Schema API says."""
-    told = answer(solr.session.get(f"{solr.url}/schema"), {"schema": dict})["schema"]
+    told = requests.get(f"{solr.url}/schema", timeout=60).json()["schema"]
     return {key: sorted(value, key=str) if isinstance(value, list) else value
             for key, value in told.items()}  # fmt: skip
 
@@ -37,20 +36,20 @@ def test_what_is_added_is_taken_away_again() -> None:
     """Nothing of the schema is changed but our fields, and afterwards it is as it was."""
     with collection() as solr:
         before = whole(solr)
-        done = nd.init(solr, text=NAMES.text, prefix="nd_")
+        done = nd.init(solr, text=TEXT, prefix="nd_")
         assert done.is_done
-        assert done.names == NAMES
-        assert set(done.fields) == {"nd_" + name for name in OWN} | {NOTE}
-        assert solr.kept_names() == solr.names == NAMES
-        added = set(schema.read_schema(solr).fields) - set(SCHEMA_FIELDS)
+        assert asdict(done.names) == NAMES
+        assert set(done.fields) == {"nd_" + name for name in api.FIELDS} | {api.NOTE}
+        assert asdict(solr.kept_names()) == asdict(solr.names) == NAMES
+        added = api.schema_fields(solr) - set(SCHEMA_FIELDS)
         assert added == set(done.fields)
-        assert nd.lint(solr, text=NAMES.text, prefix="nd_").dangers == ()
+        assert nd.lint(solr, text=TEXT, prefix="nd_").dangers == ()
         again = nd.init(solr)
-        assert (again.is_done, again.fields, again.names) == (True, (), NAMES)
+        assert (again.is_done, again.fields, asdict(again.names)) == (True, (), NAMES)
         assert set(nd.init(solr, remove=True, dry_run=True).fields) == set(done.fields)
         assert set(nd.init(solr, remove=True).fields) == set(done.fields)
         assert whole(solr) == before
-        assert solr.kept_names() == solr.names == PLAIN
+        assert asdict(solr.kept_names()) == asdict(solr.names) == PLAIN
         assert nd.init(solr, remove=True).fields == ()
 
 
@@ -90,16 +89,16 @@ def test_a_dry_run_changes_nothing() -> None:
 def test_the_xml_to_paste_is_enough(factory: str) -> None:
     """A schema that cannot be changed and gets those lines is prepared, and says so."""
     with collection(factory=factory) as solr:
-        planned = nd.init(solr, text=NAMES.text, prefix="nd_")
+        planned = nd.init(solr, text=TEXT, prefix="nd_")
         assert (planned.is_done, planned.is_mutable) == (False, False)
-        assert solr.kept_names() == PLAIN
+        assert asdict(solr.kept_names()) == PLAIN
         with pytest.raises(
             SettingsError, match="set `text` to a field that contains text: body or title"
         ):
             nd.init(solr)
     with collection(factory=factory, more=planned.xml) as solr:
         done = nd.init(solr)
-        assert (done.is_done, done.fields, done.names) == (True, (), NAMES)
+        assert (done.is_done, done.fields, asdict(done.names)) == (True, (), NAMES)
         with pytest.raises(SettingsError, match="cannot be changed over HTTP; delete these"):
             nd.init(solr, remove=True)
 
@@ -109,7 +108,7 @@ def test_documents_index_and_search_after_it() -> None:
     with collection() as solr:
         nd.init(solr, text=["body"], prefix="nd_")
         named = nd.connect(solr.url)
-        assert named.names == replace(NAMES, text=("body",))
+        assert asdict(named.names) == NAMES | {"text": ("body",)}
         nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
         assert [match.id for match in nd.search(named, id="1")] == ["2"]
         assert [(pair.id, pair.other_id) for pair in nd.duplicates(named).pairs] == [("1", "2")]
@@ -138,8 +137,8 @@ def test_text_fields_may_be_named_later() -> None:
         nd.init(solr, text=["title"])
         done = nd.init(solr, text=["body", "x_txt"])
         assert done.fields == ()
-        assert solr.kept_names() == replace(NAMES, text=("body", "x_txt"), prefix="")
-        keep_names(solr, Names(id="sku", text=("body",)))
+        assert asdict(solr.kept_names()) == NAMES | {"text": ("body", "x_txt"), "prefix": ""}
+        api.keep_names(solr, id="sku", text=["body"])
         assert solr.kept_names().text == ("body",)
 
 
@@ -171,8 +170,7 @@ def test_a_dynamic_field_that_documents_have() -> None:
     """Its values are of another type than ours would be."""
     more = '<dynamicField name="nd_*" type="text" indexed="true" stored="true"/>'
     with collection(more=more) as solr:
-        assert solr.with_names(Names(id="sku")).add([{"sku": "1", "nd_signature": "x"}]) == ()
-        solr.commit()
+        api.add(solr, {"sku": "1", "nd_signature": "x"})
         with pytest.raises(SettingsError, match="'nd_signature' already exists: documents con"):
             nd.init(solr, text=["title"], prefix="nd_")
 
@@ -189,8 +187,7 @@ def test_fields_that_were_there_before_stay() -> None:
     """A field under one of our names that can serve is used, if empty, and never taken away."""
     more = '<field name="md5_hash" type="string" indexed="true" stored="true"/>'
     with collection(more=more) as solr:
-        assert solr.with_names(Names(id="sku")).add([{"sku": "1", "md5_hash": "x"}]) == ()
-        solr.commit()
+        api.add(solr, {"sku": "1", "md5_hash": "x"})
         with pytest.raises(SettingsError, match="'md5_hash' already exists: documents contain it"):
             nd.init(solr, text=["title"])
         assert [one.about for one in nd.lint(solr, text=["title"]).dangers] == ["md5_hash"]
@@ -200,7 +197,7 @@ def test_fields_that_were_there_before_stay() -> None:
         assert "md5_hash" not in done.fields
         assert nd.lint(solr).dangers == ()
         assert "md5_hash" not in nd.init(solr, remove=True).fields
-        assert "md5_hash" in schema.read_schema(solr).fields
+        assert "md5_hash" in api.schema_fields(solr)
 
 
 def test_several_commands_prepare_at_once() -> None:
@@ -214,16 +211,20 @@ def test_several_commands_prepare_at_once() -> None:
 def test_our_own_collection_has_nothing_to_add(solr: nd.Collection) -> None:
     """One of the bundled configset is as it should be, and keeps the usual names."""
     done = nd.init(solr)
-    assert (done.is_done, done.fields, done.names) == (True, (), PLAIN)
+    assert (done.is_done, done.fields, asdict(done.names)) == (True, (), PLAIN)
     assert nd.init(solr, remove=True).fields == ()
     assert not nd.init(solr).is_created
 
 
-def test_a_note_that_is_not_understood(tmp_path: Path) -> None:
+def test_a_note_that_is_not_understood() -> None:
     """Somebody has edited it: nothing is guessed."""
-    for default in ("{", "[]", '{"id":"sku"}', '{"id":"a b","text":["t"],"prefix":""}'):
-        with pytest.raises(SettingsError):
-            Names.read(default)
+    with collection() as solr:
+        api.keep_names(solr, id="sku", text=["title"])
+        for default in ("{", "[]", '{"id":"sku"}', '{"id":"a b","text":["t"],"prefix":""}'):
+            note = api.note(id="sku", text=["title"]) | {"default": default}
+            api.change_schema(solr, {"replace-field": note})
+            with pytest.raises(SettingsError, match=api.NOTE):
+                nd.connect(solr.url)
 
 
 def test_several_text_fields_are_left_to_their_own_program() -> None:

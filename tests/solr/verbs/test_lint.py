@@ -10,15 +10,11 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import CoreMissing, SettingsError
-from neardup_solr.solr import own_schema, schema
-from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.names import Names
-from neardup_solr.verbs.findings import Finding
-from neardup_solr.verbs.safety import require_safe
+from tests.solr import api
 from tests.solr.foreign import CLASSIC, MANAGED, SCHEMA, collection
+from tests.solr.theirs import our_fields
 
 pytestmark = pytest.mark.usefixtures("home")
-NAMES = Names(id="sku", text=("title", "body"), prefix="nd_")
 # What an update of a part makes of such fields: those that begin with "lost" are lost.
 FIELDS = """
   <fieldType name="sorted" class="solr.SortableTextField" maxCharsForDocValues="8">
@@ -70,26 +66,19 @@ SEARCHES = {
 
 def send(solr: nd.Collection, *documents: Mapping[str, Any]) -> None:
     """Add documents, or update parts of them, as another program does."""
-    assert solr.with_names(Names(id="sku")).add(documents) == ()
-    solr.commit()
+    api.add(solr, *documents)
 
 
-def rules(found: nd.types.Lint, level: str) -> dict[str, Finding]:
+def rules(found: nd.types.Lint, level: str) -> dict[str, Any]:
     """The findings of a level by what they are about."""
     return {one.about: one for one in found.findings if one.level == level}
 
 
 @contextmanager
-def ready(**made: str) -> Iterator[nd.Collection]:
+def ready(more: str = "") -> Iterator[nd.Collection]:
     """A collection that has all of our fields under a prefix."""
-    with collection(**made) as solr:
-        solr = solr.with_names(NAMES)
-        types = [
-            {"name": "neardup_string", "class": "solr.StrField"},
-            {"name": "neardup_int", "class": "solr.IntPointField"},
-        ]
-        fields = own_schema.definitions(list(own_schema.own_fields(NAMES).values()))
-        schema.change(solr, {"add-field-type": types, "add-field": fields})
+    note = api.note(id="sku", text=["title", "body"], prefix="nd_")
+    with collection(more=more + our_fields("nd_") + api.element(note)) as solr:
         yield solr
 
 
@@ -155,7 +144,7 @@ def test_a_collection_that_is_fine_has_no_dangers() -> None:
     with ready() as solr:
         send(solr, {"sku": "1", "title": "word", "body": ["a", "b"], "price": 3, "a_s": "x"})
         found = nd.lint(solr)
-        require_safe(solr)
+        assert nd.annotate(solr).annotated == 1
     assert found.documents == 1
     assert [one for one in found.findings if one.level != "note"] == []
 
@@ -248,7 +237,7 @@ def test_update_chains_that_change_documents(before: str, after: str, danger: st
 
 def read(solr: nd.Collection) -> list[dict[str, Any]]:
     """The values that the processors change."""
-    return solr.with_names(Names(id="sku")).stored(["1"], ["body", "state_s"])
+    return api.select(solr, "sku:1", fl="body,state_s")
 
 
 def test_the_update_log_and_the_version() -> None:
@@ -256,8 +245,9 @@ def test_the_update_log_and_the_version() -> None:
     with collection(log="") as solr:
         send(solr, {"sku": "1", "title": "word"})
         assert rules(nd.lint(solr, text=["title"]), "danger").keys() == {"updateLog"}
+        nd.init(solr, text="title")
         with pytest.raises(SettingsError, match=r"updateLog: .*is off.*; add <updateL"):
-            require_safe(solr, text=["title"])
+            nd.annotate(solr)
 
 
 def test_too_few_clauses() -> None:
@@ -283,9 +273,9 @@ def test_schemas_that_cannot_be_changed(factory: str) -> None:
         assert (
             f"neardup init {solr.place} --text-field title prints" in found["schemaFactory"].remedy
         )
-        assert not schema.is_mutable(solr)
+        assert not nd.init(solr, text="title", dry_run=True).is_mutable
     with collection() as solr:
-        assert schema.is_mutable(solr)
+        assert nd.init(solr, text="title", dry_run=True).is_mutable
 
 
 def test_clashes_and_texts() -> None:
@@ -313,15 +303,15 @@ def test_defaults_of_select_do_not_matter_but_appends_do() -> None:
 def test_a_collection_that_is_not_there(solr_url: str) -> None:
     """It is the usual error."""
     with pytest.raises(CoreMissing):
-        nd.lint(open_collection(solr_url, "nowhere"))
+        nd.lint(nd.connect(solr_url, "nowhere"))
 
 
 def test_a_field_that_left_the_schema() -> None:
     """Documents still have it, and Solr refuses to update them."""
     with collection() as solr:
         add = {"name": "old", "type": "string", "stored": True}
-        schema.change(solr, {"add-field": add})
+        api.change_schema(solr, {"add-field": add})
         send(solr, {"sku": "1", "title": "word", "old": "x"})
-        schema.change(solr, {"delete-field": {"name": "old"}})
+        api.change_schema(solr, {"delete-field": {"name": "old"}})
         found = rules(nd.lint(solr, text=["title"]), "danger")
     assert found["old"].rule == "unknown-field"

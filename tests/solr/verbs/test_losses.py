@@ -15,11 +15,8 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.files import solr_config
-from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.names import MARKS
 from neardup_solr.testing import SIZES
-from tests.solr import foreign, theirs
+from tests.solr import api, foreign, theirs
 
 FIELDS = """
   <field name="stock_left" type="pint" indexed="true" stored="false" docValues="false"/>
@@ -143,7 +140,7 @@ class Follower(threading.Thread):
         self.error: SettingsError | None = None
 
     def run(self) -> None:
-        own = open_collection(self.solr.base, self.solr.name, names=self.solr.names)
+        own = nd.connect(self.solr.base, self.solr.name)
         try:
             nd.annotate(own, follow=True)
         except SettingsError as error:
@@ -231,7 +228,7 @@ def test_other_writers_look_too(home: Path, verb: str) -> None:
         with pytest.raises(SettingsError, match="stock_left"):
             WRITERS[verb](solr)
         assert is_found(solr, "stock_left:7")
-        assert not is_found(solr, " OR ".join(f"nd_{name}:*" for name in MARKS))
+        assert not is_found(solr, " OR ".join(f"nd_{name}:*" for name in api.MARKS))
 
 
 def change_schema(solr: nd.Collection, **commands: object) -> None:
@@ -273,7 +270,7 @@ def test_marks_go_by_the_schema_of_now(
 
 def test_a_copy_into_another_collection_goes_by_the_schema_of_now(home: Path) -> None:
     """A value that is only found since the schema has changed is seen, and not replaced."""
-    own = (solr_config() / "conf" / "managed-schema.xml").read_text("utf-8")
+    own = (api.CONFIGSET / "managed-schema.xml").read_text("utf-8")
     own = own.replace("{", "{{").replace("}", "}}")
     with theirs.collection() as solr, foreign.collection(schema=own) as other:
         theirs.add(solr, [{"key": at, "title": "new text"} for at in "abc"])

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
+import shutil
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import mmh3
 import orjson
 import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.files import solr_config
-from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr import collection
-from neardup_solr.solr.names import MARKS as FIELDS
-from neardup_solr.solr.settle import ROUNDS
-from neardup_solr.solr.update import set_fields
 from neardup_solr.testing import SIZES
-from neardup_solr.verbs.mark import numbers
 from tests import ROOT
+from tests.solr import api
+from tests.solr.api import MARKS as FIELDS
 
 TIMEOUT = 30
 PAGE = (ROOT / "docs" / "collapse.md").read_text(encoding="utf-8")
@@ -42,7 +38,7 @@ TEXTS = {
 KEPT = {"city": ["New York"], "tags": ["b", "a"], "note": "", "seats_i": 2**40, "price_d": 12.5,
         "open_b": True, "opened_dt": "2020-01-31T00:00:00Z"}  # fmt: skip
 DOCUMENTS = [nd.Document(id=id, text=text, kept=KEPT) for id, text in TEXTS.items()]
-SETTINGS = nd.Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))
+SETTINGS = nd.Settings(fields=nd.Settings().fields | {"profile_hash"})
 
 
 def cluster(id: str, *members: str) -> nd.Cluster:
@@ -205,7 +201,7 @@ def test_other_clusters_replace_the_marks(filled: nd.Collection) -> None:
     assert nd.mark(filled, [smaller, other]) == counts(
         clusters=2, marked=2, unchanged=2, cleared=2
     )  # fmt: skip
-    number = numbers(["y"])["y"]
+    number = mmh3.hash("y", signed=False) >> 1
     assert marks(filled) == {
         "10": MARKS["10"],
         "9": MARKS["9"],
@@ -341,7 +337,7 @@ def test_documents_that_others_update_all_the_time_are_marked(
     def count(told: nd.types.Progress) -> None:
         passes.append(told.done)
         if len(passes) <= 4:
-            set_fields(filled, [{"id": id, "seats_i": {"set": len(passes)}} for id in MARKS])
+            api.set_fields(filled, *[{"id": id, "seats_i": {"set": len(passes)}} for id in MARKS])
 
     assert nd.mark(filled, BOTH, on_progress=count) == counts(clusters=2, marked=5)
     assert marks(filled) == MARKS
@@ -359,13 +355,13 @@ def test_a_collection_that_never_settles_is_an_error(filled: nd.Collection) -> N
 
     with pytest.raises(nd.errors.SolrAnswerError, match="the marks of 1 document were not kept"):
         nd.mark(filled, BOTH, on_progress=index)
-    assert passes == [5, *[1] * ROUNDS]
+    assert passes == [5, *[1] * 8]
 
 
 def test_marks_survive_the_updates_of_others(filled: nd.Collection) -> None:
     """Atomic updates and reband keep marks; a document that is indexed again loses them."""
     nd.mark(filled, BOTH)
-    set_fields(filled, [{"id": "9", "city": {"set": "Paris"}}])
+    api.set_fields(filled, {"id": "9", "city": {"set": "Paris"}})
     nd.reband(filled, bands=21, rows=6)
     assert marks(filled) == MARKS
     nd.index([document for document in DOCUMENTS if document.id == "9"], filled)
@@ -468,29 +464,17 @@ def test_searching_without_near_duplicates(filled: nd.Collection) -> None:
 
 def upload(cloud: str, name: str, schema: Callable[[str], str]) -> None:
     """The bundled configset under a name, with its schema rewritten."""
-    packed = io.BytesIO()
-    conf = solr_config() / "conf"
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("solrconfig.xml", (conf / "solrconfig.xml").read_text())
-        archive.writestr("managed-schema.xml", schema((conf / "managed-schema.xml").read_text()))
-    requests.post(
-        f"{cloud}/admin/configs",
-        params={"action": "UPLOAD", "name": name, "overwrite": "true"},
-        data=packed.getvalue(),
-        headers={"Content-Type": "application/octet-stream"},
-        timeout=TIMEOUT,
-    ).raise_for_status()
-
-
-def collections(cloud: str, **params: str) -> None:
-    """One request to the Collections API."""
-    answer = requests.get(f"{cloud}/admin/collections", params=params, timeout=TIMEOUT)
-    answer.raise_for_status()
+    files = {
+        file: (api.CONFIGSET / file).read_text("utf-8")
+        for file in ("solrconfig.xml", "managed-schema.xml")
+    }
+    files["managed-schema.xml"] = schema(files["managed-schema.xml"])
+    api.upload(cloud, name, files, overwrite="true")
 
 
 def test_marks_on_two_shards(cloud: str) -> None:
     """In SolrCloud marks are set, cleared and undone across shards; the flag works everywhere."""
-    solr = collection.open_collection(cloud, "sharded")
+    solr = nd.connect(cloud, "sharded")
     nd.init(solr, shards=2)
     nd.index(DOCUMENTS, solr, settings=SETTINGS)
     before = documents(solr)
@@ -521,9 +505,8 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
         return re.sub(r'<field name="neardup_[^>]*>', "", schema)
 
     upload(cloud, "old", without_marks)
-    new = {"action": "CREATE", "name": "old", "collection.configName": "old", "numShards": "1"}
-    collections(cloud, **new)
-    solr = collection.open_collection(cloud, "old")
+    api.create(cloud, "old", "old")
+    solr = nd.connect(cloud, "old")
     nd.index(DOCUMENTS, solr, settings=SETTINGS)
     before = lucene(solr)
     reason = "the collection 'old' lacks the fields for marks, neardup_cluster, "
@@ -536,10 +519,8 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
             nd.SettingsError, match=f"{reason}.*: neardup init -c old --solr .*; nothing"
         ):
             verb(solr)
-    with pytest.raises(nd.SettingsError, match="neardup solr stop, then run this again"):
-        nd.mark(collection.open_collection(cloud, "old", embedded=True), BOTH)
     upload(cloud, "old", str)
-    collections(cloud, action="RELOAD", name="old")
+    api.admin(cloud, "collections", action="RELOAD", name="old")
     assert nd.mark(solr, BOTH) == counts(clusters=2, marked=5)
     assert marks(solr) == MARKS
     assert lucene(solr) == before
@@ -553,3 +534,24 @@ def test_clusters_of_something_else_clear_no_marks(filled: nd.Collection) -> Non
     with pytest.raises(nd.ArgumentError, match="contains no document of these clusters"):
         nd.mark(filled, others)
     assert filled.count(["neardup_cluster:[* TO *]"]) == before > 0
+
+
+@pytest.mark.usefixtures("home")
+def test_a_core_of_the_embedded_solr_from_before_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its remedy is a start of the embedded Solr, which brings the new schema."""
+    monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
+    name = f"old_{uuid.uuid4().hex[:12]}"
+    base = nd.connect().base
+    configset = api.configsets(base) / name
+    shutil.copytree(api.CONFIGSET, configset / "conf")
+    schema = configset / "conf" / "managed-schema.xml"
+    schema.write_text(re.sub(r'<field name="neardup_[^>]*>', "", schema.read_text("utf-8")))
+    api.admin(base, "cores", action="CREATE", name=name, configSet=name)
+    solr = nd.connect(collection=name)
+    try:
+        nd.index(DOCUMENTS, solr, settings=SETTINGS)
+        with pytest.raises(nd.SettingsError, match="neardup solr stop, then run this again"):
+            nd.mark(solr, BOTH)
+    finally:
+        api.drop(solr)
+        shutil.rmtree(configset)

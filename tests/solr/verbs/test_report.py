@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.measures import Limits
 from neardup_solr.testing import SIZES
-from neardup_solr.verbs import report
-from neardup_solr.verbs.criteria import Criteria, searchable
 from tests.conftest import Cores
 from tests.solr.families import families
 
@@ -28,14 +24,6 @@ CRITERIA: list[dict[str, Any]] = [
 ]
 
 
-def checked(
-    *, max_distance: int | None = None, min_similarity: float | None = None, **others: Any
-) -> Criteria:
-    """The criteria that a report makes of these arguments."""
-    limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
-    return Criteria(limits=limits, **others)
-
-
 DOCUMENTS = families(100, 5, copied=0.7, wordless=("", ""))
 
 
@@ -46,6 +34,12 @@ def indexed(core_pool: Cores) -> Iterator[nd.Collection]:
         yield core
 
 
+def assert_alike(one: tuple[int | None, float], other: tuple[int | None, float]) -> None:
+    """Equal distances, and similarities that differ by no more than the order of a sum."""
+    assert one[0] == other[0]
+    assert one[1] == pytest.approx(other[1], abs=1e-12)
+
+
 @pytest.mark.parametrize("criteria", CRITERIA, ids=str)
 @pytest.mark.parametrize("later_only", [False, True])
 def test_together_as_one_by_one(
@@ -54,21 +48,25 @@ def test_together_as_one_by_one(
     """Pairs, their order, their numbers and what was cut are those of one search a document."""
     solr = indexed
     together = nd.report(solr, later_only=later_only, **criteria)
-    settings, settled = searchable(solr, checked(**criteria))
-    work = report.make_work(solr, settings, settled, later_only=later_only)
-    assert work.is_together
-    alone = replace(work, is_together=False)
-    one_by_one: list[nd.Pair] = []
+    alone: dict[tuple[str, str], tuple[int | None, float]] = {}
     cut = 0
     for document in DOCUMENTS:
-        [(pairs, was_cut)] = alone.find_pairs([document.id])
-        one_by_one += pairs
-        cut += was_cut
-    assert [(p.id, p.other_id, p.distance) for p in together.pairs] == [
-        (p.id, p.other_id, p.distance) for p in report.once(one_by_one)
-    ]
-    similarities = [pair.similarity for pair in report.once(one_by_one)]
-    assert [pair.similarity for pair in together.pairs] == pytest.approx(similarities, abs=1e-12)
+        id = document.id
+        own = nd.report(solr, from_id=id, to_id=id, later_only=later_only, **criteria)
+        pairs = {(pair.id, pair.other_id): (pair.distance, pair.similarity) for pair in own.pairs}
+        if not later_only:
+            matches = nd.search(solr, id=id, **criteria)
+            assert {*pairs} == {tuple(sorted((id, one.id), key=int)) for one in matches}
+            for one in matches:
+                lower, higher = sorted((id, one.id), key=int)
+                assert_alike(pairs[lower, higher], (one.distance, one.similarity))
+        alone |= pairs
+        cut += own.cut
+    found = {(pair.id, pair.other_id): (pair.distance, pair.similarity) for pair in together.pairs}
+    assert [*found] == sorted(alone, key=lambda ids: (int(ids[0]), int(ids[1])))
+    assert len(together.pairs) == len(found)
+    for ids, (distance, similarity) in alone.items():
+        assert_alike(found[ids], (distance, similarity))
     assert (together.cut, together.documents) == (cut, len(DOCUMENTS))
     assert len(together.pairs) > 30
 

@@ -12,18 +12,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import CHECKPOINT, read_checkpoint, read_letters
-from neardup_solr.failpoint import KILLED, VARIABLE
-from neardup_solr.minhash import sign
-from neardup_solr.solr import admin
 from neardup_solr.testing import SIZES
 from tests.command import NEARDUP, neardup
 from tests.faults.tiers import FAILPOINTS
+from tests.solr import api
 
+VARIABLE, KILLED = "NEARDUP_FAILPOINT", 137
 RECORDS = 150
 EVERY, BATCH = 50, 10
 POSITION = re.compile(r"(?:ads|parts/part-(\d+))\.jsonl, line (\d+)")
@@ -67,9 +66,10 @@ def planned() -> Planned:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiled() -> None:
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Compile the kernel before a child has to."""
-    sign.compile_kernel()
+    texts = [("1", "ascii"), ("2", "wïde")]
+    nd.signatures(texts, tmp_path_factory.mktemp("compiled") / "signatures.parquet")
 
 
 @pytest.fixture
@@ -137,6 +137,24 @@ def runs(solr: nd.Collection, source: Path, tmp_path: Path) -> Runs:
     return Runs(solr, str(source), tmp_path / "job")
 
 
+@dataclass
+class Checkpoint:
+    """The content of a job's checkpoint, empty before the first."""
+
+    content: dict[str, Any]
+
+    @property
+    def read(self) -> int:
+        """Count the records that are done."""
+        return int(self.content["reached"]["read"]) if self.content else 0
+
+
+def read_checkpoint(job: Path) -> Checkpoint:
+    """Read the checkpoint of a job."""
+    path = job / "checkpoint.json"
+    return Checkpoint(json.loads(path.read_text("utf-8")) if path.exists() else {})
+
+
 def line_of(position: str) -> int:
     """The line of a record in the planned source, whichever part it stands in."""
     found = POSITION.fullmatch(position)
@@ -154,11 +172,10 @@ def require_all(runs: Runs, ended: subprocess.CompletedProcess[str]) -> None:
     assert indexed == len(plan.texts) == read - repeated - failed
     assert runs.solr.texts(list(plan.texts)) == plan.texts
     assert runs.solr.count() == len(plan.texts)
-    found = [(line_of(one.position), one.stage) for one in read_letters(runs.job)]
+    found = [(line_of(one.position), one.stage) for one in nd.dead_letters(job=runs.job)]
     assert sorted(found) == plan.failed
     kept = read_checkpoint(runs.job)
-    assert kept is not None
-    assert kept.has_ended
+    assert kept.content["has_ended"]
 
 
 # The others, on a model of Solr: tests/faults/test_delivery.py.
@@ -187,10 +204,9 @@ def test_a_folder_of_parts_goes_on_after_the_last_checkpoint(runs: Runs, tmp_pat
     with added(part, "\n"):
         assert "parts has changed since it was partly indexed" in runs("--resume").stderr
     kept = read_checkpoint(runs.job)
-    assert kept is not None
-    assert kept.reached.read >= EVERY
+    assert kept.read >= EVERY
     ended = runs("--resume")
-    assert f"{kept.reached.read} records were done by an earlier run." in ended.stderr
+    assert f"{kept.read} records were done by an earlier run." in ended.stderr
     require_all(runs, ended)
 
 
@@ -243,7 +259,7 @@ def test_what_is_not_as_it_was_is_refused(runs: Runs) -> None:
         nd.delete(core, query="*:*")
         lacks = "or lacks some of its documents; leave --resume out to start over"
         assert lacks in refused(runs)
-        admin.drop(core)
+        api.drop(core)
         ended = runs("--resume")
         assert ended.returncode == 3
         (line,) = ended.stderr.splitlines()
@@ -257,7 +273,7 @@ def test_what_is_not_as_it_was_is_refused(runs: Runs) -> None:
         assert "done by an earlier run" not in ended.stderr
         require_all(runs, ended)
     finally:
-        admin.drop(core)
+        api.drop(core)
 
 
 def test_standard_input_cannot_go_on(solr: nd.Collection, tmp_path: Path) -> None:
@@ -287,19 +303,18 @@ def test_an_interrupt_at_any_batch_keeps_what_is_done(runs: Runs, stop: int) -> 
 
     def interrupt(told: nd.types.Progress) -> None:
         kept = read_checkpoint(runs.job)
-        reached.append(0 if kept is None else kept.reached.read)
+        reached.append(kept.read)
         if told.done >= stop:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         runs.index(on_progress=interrupt)
     kept = read_checkpoint(runs.job)
-    assert kept is not None
-    assert kept.reached.read >= max(reached)
+    assert kept.read >= max(reached)
     plan, done = planned(), runs.index(resume=True)
-    assert done.resumed == kept.reached.read
+    assert done.resumed == kept.read
     assert (done.read, done.repeated, done.failed) == (RECORDS, plan.repeated, len(plan.failed))
-    found = [line_of(one.position) for one in read_letters(runs.job)]
+    found = [line_of(one.position) for one in nd.dead_letters(job=runs.job)]
     assert sorted(found) == [number for number, _ in plan.failed]
     assert runs.solr.texts(list(plan.texts)) == plan.texts
 
@@ -318,8 +333,7 @@ def test_an_interrupt_verifies_all_that_was_sent(solr: nd.Collection, tmp_path: 
         with pytest.raises(KeyboardInterrupt):
             nd.index(until(last), solr, checkpoint_every=EVERY, batch=BATCH, job=folder)
         kept = read_checkpoint(folder)
-        assert kept is not None
-        assert kept.reached.read == last
+        assert kept.read == last
 
 
 def test_ctrl_c_says_how_to_go_on(runs: Runs) -> None:
@@ -327,21 +341,20 @@ def test_ctrl_c_says_how_to_go_on(runs: Runs) -> None:
     lines = [json.dumps({"id": str(one), "text": f"text {one}"}) for one in range(4_000)]
     Path(runs.source).write_text("\n".join(lines) + "\n")
     with subprocess.Popen([*NEARDUP, *runs.words()], stderr=subprocess.PIPE, text=True) as running:
-        while not (runs.job / CHECKPOINT).exists():
+        while not (runs.job / "checkpoint.json").exists():
             assert running.poll() is None
             time.sleep(0.01)
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=60)
     assert running.returncode == 130
     kept = read_checkpoint(runs.job)
-    assert kept is not None
-    assert 0 < kept.reached.read < 4_000
+    assert 0 < kept.read < 4_000
     assert said.splitlines() == [
-        f"The first {kept.reached.read:,} records of {runs.source} are done: --resume continues"
+        f"The first {kept.read:,} records of {runs.source} are done: --resume continues"
         " after them.",
         "neardup: interrupted",
     ]
-    assert runs.solr.count() >= kept.reached.read
+    assert runs.solr.count() >= kept.read
     ended = runs("--resume", "--batch", "1000", "--checkpoint-every", "20000")
     assert ended.returncode == 0
     assert "Read 4,000 records = 4,000 indexed + 0 repeated + 0 failed" in ended.stderr

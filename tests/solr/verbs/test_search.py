@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr import query
+from tests.faults.scripted import Answer
 from tests.solr.families import families
+from tests.solr.front import front
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill"
 
@@ -44,28 +46,26 @@ def test_an_open_collection_answers_the_same(solr: nd.Collection, criteria: dict
 
 
 @pytest.mark.parametrize(("by", "most"), [("bands", 1), ("md5", 1), ("shingles", 2)])
-def test_one_request_does(
-    solr: nd.Collection, monkeypatch: pytest.MonkeyPatch, by: nd.types.By, most: int
-) -> None:
+def test_one_request_does(solr: nd.Collection, by: nd.types.By, most: int) -> None:
     """Once the settings were met, a search needs no other request, and one for texts at most."""
     nd.index([nd.Document(id=str(n), text=f"{FOX} {n}") for n in range(5)], solr)
-    asked = 0
+    requests: list[str] = []
 
-    def count(request: query.Request, *others: Any) -> dict[str, Any]:
-        nonlocal asked
-        asked += 1
-        return ask(solr, request, *others)
+    def note(path: str, body: bytes, answer: Callable[[], Answer]) -> Answer:
+        requests.append(path)
+        return answer()
 
-    ask = nd.Collection.ask
-    monkeypatch.setattr(nd.Collection, "ask", lambda _, *request: count(*request))
-    first = nd.search(solr, text=f"{FOX} 3", by=by)
-    assert (first[0].id, first[0].distance) == ("3", 0)
-    assert asked > most
-    for candidates in (100, 1):
-        asked = 0
-        best = nd.search(solr, text=f"{FOX} 3", by=by, candidates=candidates)
-        assert best == first[:candidates]
-        assert asked == most
+    with front(solr.base, between=note) as address:
+        passing = nd.connect(address, solr.name)
+        requests.clear()
+        first = nd.search(passing, text=f"{FOX} 3", by=by)
+        assert (first[0].id, first[0].distance) == ("3", 0)
+        assert len(requests) > most
+        for candidates in (100, 1):
+            requests.clear()
+            best = nd.search(passing, text=f"{FOX} 3", by=by, candidates=candidates)
+            assert best == first[:candidates]
+            assert len(requests) == most
 
 
 def test_other_settings_are_noticed(solr: nd.Collection) -> None:
