@@ -19,8 +19,9 @@ from neardup_solr.reports import Add, Added, Beside, load_library, require_libra
 from neardup_solr.reports.parquet_files import open_parquet
 from neardup_solr.reports.workbook import open_sheet
 from neardup_solr.sources.column import matches
-from neardup_solr.sources.compression import COMPRESSIONS, suffix_of
+from neardup_solr.sources.compression import COMPRESSIONS
 from neardup_solr.sources.csv import csv_line
+from neardup_solr.sources.formats import suffix_of
 from neardup_solr.sources.part import SourceTable
 from neardup_solr.sources.values import plain
 

@@ -100,12 +100,12 @@ def open_sheet(path: Path, unfinished: Path, source: SourceTable, added: Beside)
 
     def add(record: Any, beside: Added) -> None:
         nonlocal count
-        cells = [None] * len(source.schema) if record is None else record
+        cells = [None] * len(source.schema.values) if record is None else record.values
         pairs = zip_longest(cells, [] if record is None else record.cells)
         sheet.append([*(spell(value, cell) for value, cell in pairs), *map(spell, beside.values())])
         count += 1
 
-    sheet.append([*map(spell, source.schema), *map(spell, added)])
+    sheet.append([*map(spell, source.schema.values), *map(spell, added)])
     yield add
     if count > SIZES.sheet_rows:
         reason = "has more rows than a sheet can hold"

@@ -28,17 +28,11 @@ from neardup_solr.files import paths_of as paths_of
 from neardup_solr.progress import OnError
 from neardup_solr.records import Document
 from neardup_solr.sources.fingerprint import identity as identity
-from neardup_solr.sources.head import column_names as column_names
-from neardup_solr.sources.head import format_of as format_of
-from neardup_solr.sources.head import read_text as read_text
 from neardup_solr.sources.pair_files import read_pairs as read_pairs
 from neardup_solr.sources.part import one_by_one as one_by_one
-from neardup_solr.sources.reader import documents as documents
-from neardup_solr.sources.reader import find as find
-from neardup_solr.sources.reader import open as open
+from neardup_solr.sources.reader import SourceReader as SourceReader
 from neardup_solr.sources.reader import open_part as open_part
-from neardup_solr.sources.reader import pieces as pieces
-from neardup_solr.sources.reader import records as records
+from neardup_solr.sources.reader import open_source as open_source
 from neardup_solr.sources.reading import Reading as Reading
 from neardup_solr.sources.reading import reading_of as reading_of
 from neardup_solr.sources.source import SourceLike as SourceLike
@@ -59,4 +53,4 @@ def read_documents(
 ) -> Iterator[Document]:
     """Read the documents of a source, one at a time."""
     source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
-    return iter(documents(source, reading=reading, on_error=on_error))
+    return open_source(source, reading).documents(on_error)

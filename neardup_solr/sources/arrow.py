@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -59,7 +59,7 @@ def like_rows(schema: Any) -> Objects:
 def read_batches(
     part: SourcePart, batches: Iterable[Any], wanted: Sequence[Any], columns: Columns
 ) -> Iterator[Piece]:
-    number, limit, where = 0, part.reading.max_doc_bytes, f"{part.name}, row "
+    number, limit, where = 0, part.reading.room(), f"{part.name}, row "
     try:
         for batch in batches:
             if batch.nbytes <= limit:
@@ -162,28 +162,44 @@ def open_parquet(part: SourcePart) -> SourceTable:
     names = file.schema_arrow.names
     reading = choose_id(part, names, part.reading)
 
-    def documents() -> Iterator[Piece]:
-        example = partial(like_rows, file.schema_arrow)
-        places, columns = find_columns(part, names, reading, example).needed()
-        wanted = [names[place] for place in places]
-        batches = _tell_progress(part, file, _batches(file, wanted))
-        yield from read_batches(replace(part, reading=reading), batches, wanted, columns)
+    return SourceTable(
+        format="parquet", reading=reading,
+        contents=ParquetRows(replace(part, reading=reading), file),
+        names=names, schema=file.schema_arrow,
+    )  # fmt: skip
 
-    def records() -> Iterator[tuple[int, Any]]:
+
+@dataclass(frozen=True, slots=True)
+class ParquetRows:
+    """The rows of a Parquet file of pyarrow. As it is written, one is a batch and its place."""
+
+    part: SourcePart
+    file: Any
+
+    def documents(self) -> Iterator[Piece]:
+        """Make documents of the columns that are needed."""
+        part, file, schema = self.part, self.file, self.file.schema_arrow
+        example = partial(like_rows, schema)
+        places, columns = find_columns(part, schema.names, part.reading, example).needed()
+        wanted = [schema.names[place] for place in places]
+        batches = _tell_progress(part, file, _batches(file, wanted))
+        yield from read_batches(part, batches, wanted, columns)
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        """Yield the rows with all columns, None where the file is damaged."""
         number = 0
         try:
-            for batch in _batches(file):
+            for batch in _batches(self.file):
                 for at in range(batch.num_rows):
                     number += 1
                     yield number, (batch, at)
         except list_damage():
             yield number + 1, None
 
-    return SourceTable(
-        format="parquet", reading=reading, documents=documents, records=records(),
-        parse=lambda record: [take_value(column[record[1]]) for column in record[0].columns],
-        names=names, schema=file.schema_arrow,
-    )  # fmt: skip
+    def parse(self, record: tuple[Any, int]) -> list[Any]:
+        """Take the values of a row."""
+        batch, at = record
+        return [take_value(column[at]) for column in batch.columns]
 
 
 def _rows_at_once(metadata: Any) -> int:

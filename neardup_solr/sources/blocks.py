@@ -8,22 +8,24 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import BinaryIO, Final, cast
+from typing import Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.sizes import SIZES
-from neardup_solr.sources.compression import decompress, read_head
+from neardup_solr.sources.compression import (
+    MOST_HEAD,
+    decompress,
+    read_beginning,
+    read_head,
+)
 from neardup_solr.sources.dialect import WITH_DELIMITER
 from neardup_solr.sources.encodings import find_encoding, recode
 from neardup_solr.sources.part import SourcePart, SourceTable
 from neardup_solr.sources.values import Unusable, too_large
 
-MOST_HEAD: Final = 2**22  # bytes in which a first line should end
-MOST_BYTES: Final = 2**16
 _LINE_END: Final = re.compile(rb"\r(?!\r*(?:\n|\Z))|\n")
 # How many times its limit a record of a pipe may have: what is too large is passed over, but
 # /dev/zero has no end.
@@ -96,18 +98,6 @@ def without_end(part: SourcePart, most: float) -> RecordError:
     return RecordError(f"{part.name}, last record", reason, code="record-too-large")
 
 
-def read_beginning(part: SourcePart) -> bytes:
-    """Read the first bytes of a file, decompressed, and none of a pipe."""
-    if part.path is None or not part.path.is_file():
-        return b""
-
-    def has_line(head: bytes) -> bool:
-        return len(head) > MOST_BYTES and (b"\n" in head or b"\r" in head or len(head) > MOST_HEAD)
-
-    with _open(part) as file:
-        return read_head(decompress(replace(part, on_progress=None), file), has_line)[0]
-
-
 def is_of_excel(part: SourcePart) -> bool:
     """Tell whether a file begins as those for Excel do, or is not UTF-8."""
     head = read_beginning(part)
@@ -151,22 +141,7 @@ def read_blocks(part: SourcePart) -> Iterator[bytes]:
     if part.begun is not None:
         yield from part.begun
         return
-    with _open(part) as file:
-        yield from _clean(part, recode(part, decompress(part, file)))
-
-
-@contextmanager
-def _open(part: SourcePart) -> Iterator[BinaryIO]:
-    if part.path is None and sys.stdin is None:
-        reason = "standard input is closed"
-        raise part.error(reason, "give a file, or pipe something into it", code="file-missing")
-    try:
-        with nullcontext(sys.stdin.buffer) if part.path is None else part.path.open("rb") as it:
-            yield it
-    except OSError as error:
-        reason = f"cannot be read ({error.strerror or error})"
-        step = "check the path and its permissions"
-        raise part.error(reason, step, code="file-unreadable") from error
+    yield from _clean(part, recode(part, decompress(part)))
 
 
 def _clean(part: SourcePart, stream: Iterator[bytes]) -> Iterator[bytes]:
@@ -207,20 +182,6 @@ def _ends_with_return(text: bytes) -> bool:
 
 def _nuls(size: int) -> Iterator[bytes]:
     return (bytes(min(SIZES.read_block, size - at)) for at in range(0, size, SIZES.read_block))
-
-
-def decode_lines(raws: Sequence[bytes | None]) -> list[str]:
-    """Decode lines, or none if any is too long or not UTF-8."""
-    written = join_lines(raws)
-    try:
-        return [] if written is None or b"\0" in written else written.decode().split("\n")
-    except UnicodeDecodeError:
-        return []
-
-
-def join_lines(lines: Sequence[bytes | None]) -> bytes | None:
-    """Join the lines of a row as they are written, or None if any was too long to be held."""
-    return None if None in lines else b"\n".join(cast("Sequence[bytes]", lines))
 
 
 def read_whole(part: SourcePart, most: int) -> bytes:

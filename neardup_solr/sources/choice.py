@@ -17,9 +17,8 @@ from neardup_solr.measures.columns import parse_fields
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document
 from neardup_solr.sources.column import is_like_id, matches
-from neardup_solr.sources.guess import guess_columns
-from neardup_solr.sources.head import column_names, read_rows, require_columns
-from neardup_solr.sources.reader import pieces, records
+from neardup_solr.sources.guess import Guess, guess_columns
+from neardup_solr.sources.reader import SourceReader, open_source
 from neardup_solr.sources.reading import ROW, reading_of
 from neardup_solr.sources.sides import (
     UnpairedError,
@@ -29,7 +28,7 @@ from neardup_solr.sources.sides import (
     require_rows,
     require_telling,
 )
-from neardup_solr.sources.source import is_collection, label_of
+from neardup_solr.sources.source import is_collection
 from neardup_solr.sources.values import plain
 
 ROWS = 1_000  # that are looked at
@@ -56,6 +55,17 @@ class ColumnRequest:
     def sides(self) -> list[Any]:
         """The sources that are compared: one, or two."""
         return [side for side in (self.source, self.against) if side is not None]
+
+    @property
+    def named_id(self) -> str | None:
+        """The column of the ids, if it is named."""
+        return self.id or (self.source.id if isinstance(self.source, Source) else None)
+
+    @property
+    def named_text(self) -> tuple[str, ...]:
+        """The columns of the text, the usual one if none is named."""
+        text = self.source.text if isinstance(self.source, Source) else None
+        return listed(text or self.text)
 
     @property
     def is_for_texts(self) -> bool:
@@ -163,7 +173,7 @@ def _refuse_apart(request: ColumnRequest, chosen: Chosen | None, by_fields: bool
     if len(paths) != 2:
         return
     try:
-        require_columns(source, reading=reading)
+        open_source(source, reading, on_notice=ignore).require_columns()
         return
     except (ArgumentError, SourceError) as error:
         if getattr(error, "source", None) != os.fspath(paths[1]):
@@ -195,97 +205,179 @@ def _refuse_fields(argument: str, chosen: Chosen, *, chooses_measure: bool) -> N
     raise DataError(reason, step, code="values-unfit")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedColumns:
+    """The columns that a user has named, and if the sources have what else is needed."""
+
+    id: str | None
+    text: tuple[str, ...]
+    fields: tuple[str, ...]
+    is_text_named: bool
+    has_fields: bool  # or a model, which has some
+    has_ids: bool  # a column is named, or each source has one of the usual name
+    has_compared: bool  # likewise
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The columns that are compared, as far as they are named."""
+        return (*self.fields, *self.text)
+
+
+class SideRows(NamedTuple):
+    """Rows of each side: `every` with all columns, `common` ones alone with values of JSON.
+
+    `names` are the columns that each side has once. `places` has, for each name of the first side,
+    the columns of every side that it stands for.
+    """
+
+    every: list[list[dict[Any, Any]]]
+    common: list[list[dict[str, Any]]]
+    names: list[str]
+    places: list[dict[str, list[Any]]]
+
+
 def _look_at_rows(request: ColumnRequest, by_fields: bool) -> Chosen | None:
-    compared = request.sides
-    first = request.source if isinstance(request.source, Source) else Source(())
-    id, text = request.id or first.id, listed(first.text or request.text)
-    if any(map(is_collection, compared)):
+    """Choose columns by their names, and by the values of some rows if these do not tell."""
+    if any(map(is_collection, request.sides)):
         return None
-    read = [
-        reading_of(
-            side, "none", id=id and name_of(id, at), text=[name_of(each, at) for each in text]
-        )
-        for at, side in enumerate(compared)
-    ]
-    names = [column_names(side, reading=reading) for side, reading in read]
-    for at, (side, reading) in enumerate(read):
-        if len(read) == 1 or names[at]:
-            continue
-        if all(os.path.isfile(path) for path in paths_of(side) or [""]):
-            next(pieces(side, reading=reading, on_notice=ignore), None)  # or it is refused
-        if isinstance(side, Sized) and not len(side):
-            other = compared[1 - at]  # [] has no columns to choose
+    opened = _open_sides(request)
+    names = [each.column_names() for each in opened]
+    for at, each in enumerate(opened):
+        if len(opened) > 1 and not names[at] and _is_empty(each):
+            other = request.sides[1 - at]  # [] has no columns to choose
             return _look_at_rows(replace(request, source=other, against=None), by_fields)
-    has_fields = request.fields is not None or request.has_model
-    has_ids = id is not None or all(
-        matches(reading.id, each) for (_, reading), each in zip(read, names, strict=True)
-    )
-    is_named = text != ("text",)
-    if len(names) > 1 and all(names):
-        _check_names(request, text if is_named else (), read, names)
-    has_compared = has_fields or is_named or any(matches("text", each) for each in names)
-    if not (names and all(names)) or (has_ids and has_compared):
+    named = _find_named(request, opened, names)
+    if len(opened) > 1 and all(names):
+        _check_names(request, named.text if named.is_text_named else (), opened, names)
+    if not (names and all(names)) or (named.has_ids and named.has_compared):
         return None
-    like_ids = [name for each in names for name in each if is_like_id(str(name))]
-    if is_named and not (has_fields or like_ids):  # whoever reads the source numbers its records
-        return None
-
-    shown = {name.strip(): None for name in names[0] if isinstance(name, str) and name.strip()}
-    keys = [{name: [each[at] for at in matches(name, each)] for name in shown} for each in names]
-    common = [name for name in shown if all(len(each[name]) == 1 for each in keys)]
-    every = [read_rows(side, reading=reading, most=ROWS) for side, reading in read]
-    sides = [
-        [{name: plain(row.get(each[name][0])) for name in common} for row in rows]
-        for rows, each in zip(every, keys, strict=True)
-    ]
-
-    def read_again(wanted: Sequence[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        rows = [row for side in sides for row in side]
-        whole = (name for name in common if all(isinstance(row[name], str | int) for row in rows))
-        texts = tuple({*wanted, *islice(whole, 1)})  # with which each record has a text
-        for number, (side, reading) in enumerate(read):
-            by_row = replace(reading, id=ROW, text=texts, keep=tuple(wanted))
-            for record in records(side, reading=by_row, on_notice=ignore):
-                if isinstance(record, Document):
-                    yield number, record.kept
-
-    name = label_of(read[0][0])
-    if not any(sides):  # no records, which is reported when they are read
-        return Chosen(name, {"text": tuple(common)}, "") if common and not has_compared else None
-    compared_columns = () if request.fields is None else (*parse_fields(request.fields),)
-    guess = guess_columns(sides, id=id, named=(*compared_columns, *text))
-    if guess and guess.fields and any(len(rows) >= ROWS for rows in sides):  # long texts: once
-        guess = guess_columns(sides, id=id, named=(*compared_columns, *text), read=read_again)
+    has_like_id = any(is_like_id(str(name)) for each in names for name in each)
+    if named.is_text_named and not (named.has_fields or has_like_id):
+        return None  # whoever reads the source numbers its records
+    rows = _read_sides(opened, names)
+    if not any(rows.common):  # no records, which is reported when they are read
+        is_chosen = rows.names and not named.has_compared
+        return Chosen(opened[0].label, {"text": tuple(rows.names)}, "") if is_chosen else None
+    guess = _guess(opened, named, rows)
     alike: dict[str, str] = {}
-    if len(every) > 1 and not has_compared:
+    if len(opened) > 1 and not named.has_compared:
         argument = "text" if request.is_for_texts or request.for_texts else "fields"
-        alike = require_telling(argument, guess, sides, read, every, common)
-    if guess is None and not has_compared:
-        require_rows(read, every)
+        labels = [each.label for each in opened]
+        alike = require_telling(argument, guess, rows.common, labels, rows.every, rows.names)
+    if guess is None and not named.has_compared:
+        require_rows([each.label for each in opened], rows.every)
         return None
-    chosen_id = None if guess is None else guess.id
-    if len(every) > 1 and id is None and not has_ids and chosen_id in (None, ROW):
-        chosen_id = choose_ids(every, (*compared_columns, *text))
-    arguments: dict[str, Any] = {} if chosen_id is None else {"id": chosen_id}
-    if has_compared:
-        is_numbered = chosen_id == ROW and not (has_fields or (is_named and like_ids))
-        return Chosen(name, arguments, "") if arguments and not is_numbered else None
+    id = _choose_id(guess, named, rows)
+    arguments: dict[str, Any] = {} if id is None else {"id": id}
+    if named.has_compared:
+        is_odd = named.has_fields or (named.is_text_named and has_like_id)
+        return Chosen(opened[0].label, arguments, "") if id and (is_odd or id != ROW) else None
     assert guess is not None
     if guess.texts or request.is_for_texts or not by_fields:
         arguments["text"] = guess.texts or tuple(guess.fields)
     else:
         arguments["fields"] = guess.spelled
-    twice = {each: "appears twice" for each in shown if any(len(side[each]) > 1 for side in keys)}
-    of_ids = arguments.get("id", "id").split("=")
-    for other in (str(each) for each in chain(*names[: len(names) * (len(names) > 1)])):
-        if not matches(other, (*common, *of_ids)):
-            twice[other] = alike.get(other, "only in one source")
-    left_out = replace(guess, left_out=guess.left_out | twice).describe_left_out()
-    return Chosen(name, arguments, left_out, guess.beside)
+    left_out = guess.left_out | _find_apart(names, rows, arguments.get("id", "id"), alike)
+    line = replace(guess, left_out=left_out).describe_left_out()
+    return Chosen(opened[0].label, arguments, line, guess.beside)
+
+
+def _open_sides(request: ColumnRequest) -> list[SourceReader]:
+    """Open each side, to be read by the columns that are named, in silence."""
+    id, text = request.named_id, request.named_text
+    opened = []
+    for at, side in enumerate(request.sides):
+        names = [name_of(each, at) for each in text]
+        source, reading = reading_of(side, "none", id=id and name_of(id, at), text=names)
+        opened.append(open_source(source, reading, on_notice=ignore))
+    return opened
+
+
+def _is_empty(opened: SourceReader) -> bool:
+    """Tell whether one of two sides has no records. A file that cannot be read is refused."""
+    if all(os.path.isfile(path) for path in opened.paths or [""]):
+        next(opened.pieces(), None)
+    return isinstance(opened.source, Sized) and not len(opened.source)
+
+
+def _find_named(
+    request: ColumnRequest, opened: Sequence[SourceReader], names: Sequence[Sequence[object]]
+) -> NamedColumns:
+    """Find which columns are named, and which the sources have without that."""
+    id, text = request.named_id, request.named_text
+    has_fields = request.fields is not None or request.has_model
+    is_text_named = text != ("text",)
+    return NamedColumns(
+        id=id,
+        text=text,
+        fields=() if request.fields is None else (*parse_fields(request.fields),),
+        is_text_named=is_text_named,
+        has_fields=has_fields,
+        has_ids=id is not None
+        or all(matches(side.reading.id, each) for side, each in zip(opened, names, strict=True)),
+        has_compared=has_fields or is_text_named or any(matches("text", each) for each in names),
+    )
+
+
+def _read_sides(opened: Sequence[SourceReader], names: Sequence[Sequence[object]]) -> SideRows:
+    """Read some rows of each side."""
+    first = {name.strip(): None for name in names[0] if isinstance(name, str) and name.strip()}
+    places = [{name: [each[at] for at in matches(name, each)] for name in first} for each in names]
+    common = [name for name in first if all(len(side[name]) == 1 for side in places)]
+    every = [each.rows(ROWS) for each in opened]
+    rows = [
+        [{name: plain(row.get(columns[name][0])) for name in common} for row in side]
+        for side, columns in zip(every, places, strict=True)
+    ]
+    return SideRows(every, rows, common, places)
+
+
+def _guess(opened: Sequence[SourceReader], named: NamedColumns, rows: SideRows) -> Guess | None:
+    """Guess by some rows, or by all of them if these are too few to tell."""
+
+    def read_again(wanted: Sequence[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        some = [row for side in rows.common for row in side]
+        whole = (
+            name for name in rows.names if all(isinstance(row[name], str | int) for row in some)
+        )
+        texts = tuple({*wanted, *islice(whole, 1)})  # with which each record has a text
+        for number, each in enumerate(opened):
+            by_row = replace(each.reading, id=ROW, text=texts, keep=tuple(wanted))
+            for record in open_source(each.source, by_row, on_notice=ignore).records():
+                if isinstance(record, Document):
+                    yield number, record.kept
+
+    guess = guess_columns(rows.common, id=named.id, named=named.compared)
+    has_more = any(len(side) >= ROWS for side in rows.common)
+    if guess and guess.fields and has_more:  # long texts are read once
+        guess = guess_columns(rows.common, id=named.id, named=named.compared, read=read_again)
+    return guess
+
+
+def _choose_id(guess: Guess | None, named: NamedColumns, rows: SideRows) -> str | None:
+    """Choose the column of the ids, which two sides may have under other names."""
+    id = None if guess is None else guess.id
+    is_open = named.id is None and not named.has_ids and id in (None, ROW)
+    return choose_ids(rows.every, named.compared) if len(rows.every) > 1 and is_open else id
+
+
+def _find_apart(
+    names: Sequence[Sequence[object]], rows: SideRows, id: str, alike: Mapping[str, str]
+) -> dict[str, str]:
+    """Find the columns that are not in each side once, with the reason for each."""
+    reasons = {
+        name: "appears twice"
+        for name in rows.places[0]
+        if any(len(side[name]) > 1 for side in rows.places)
+    }
+    for name in (str(each) for each in chain(*names if len(names) > 1 else ())):
+        if not matches(name, (*rows.names, *id.split("="))):
+            reasons[name] = alike.get(name, "only in one source")
+    return reasons
 
 
 def _check_names(
-    request: ColumnRequest, text: Sequence[str], read: Sequence[tuple[Any, Any]],
+    request: ColumnRequest, text: Sequence[str], opened: Sequence[SourceReader],
     names: Sequence[Sequence[object]],
 ) -> None:  # fmt: skip
     """Refuse a column that is named once and is in one of two sources alone."""
@@ -299,8 +391,8 @@ def _check_names(
         for column in columns:
             lacking = [not matches(name_of(column, at), each) for at, each in enumerate(names)]
             if sum(lacking) == 1 and "." not in column and name_of(column, 0) == column:
-                rows = [read_rows(side, reading=reading, most=ROWS) for side, reading in read]
-                raise refuse_unpaired(argument, read, rows, [column], lacking.index(True))
+                rows, labels = [each.rows(ROWS) for each in opened], [each.label for each in opened]
+                raise refuse_unpaired(argument, labels, rows, [column], lacking.index(True))
 
 
 def _spell(arguments: Mapping[str, Any]) -> str:

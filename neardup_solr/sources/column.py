@@ -230,8 +230,10 @@ def check_header(
 
     `below` has the first rows below it, and how many rows are above each. Raises SourceError.
     """
+    if has_columns(names, part.reading):
+        return
     rows = [(above, strip_end(cells)) for above, cells in below]
-    if has_columns(names, part.reading) or not rows or not names:
+    if not rows or not names:
         return
     wide = [row for row in rows if len(row[1]) > 1]
     is_title = len(strip_end(names)) == 1 and len({len(cells) for _, cells in wide}) == 1
@@ -283,6 +285,6 @@ def number_them(reading: Reading) -> str:
 
 def has_columns(names: Sequence[object], reading: Reading) -> bool:
     """Tell whether a table with these columns has those of the id and of the text."""
-    needs_id = reading.has_ids and reading.guess != "number"
+    needs_id = reading.id != ROW and reading.guess != "number"
     needed = (reading.id, *reading.text) if needs_id else reading.text
     return all(len(matches(name, names)) == 1 for name in needed)

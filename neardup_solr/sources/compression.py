@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from neardup_solr.errors import RecordError
@@ -14,6 +16,8 @@ from neardup_solr.sizes import SIZES
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.variables import read_number
 
+MOST_BYTES: Final = 2**16  # of a beginning, if a line ends in them
+MOST_HEAD: Final = 2**22  # in which a first line should end
 # What .xz may take to be decompressed: xz -9 takes 65 MiB.
 XZ_MEMORY: Final = 2**27
 # A Zstandard frame can grow 32,000 times, and the decompressor does not limit what it gives for
@@ -53,11 +57,43 @@ def fail(error: RecordError) -> Iterator[Any]:
     yield
 
 
-def decompress(part: SourcePart, file: BinaryIO) -> Iterator[bytes]:
-    """Decompress blocks, and report the number of bytes read after each.
+def read_beginning(part: SourcePart) -> bytes:
+    """Read the first bytes of a file, decompressed, and none of a pipe."""
+    if part.path is None or not part.path.is_file():
+        return b""
 
-    Raises SourceError once they are far more than what was read.
+    def has_line(head: bytes) -> bool:
+        return len(head) > MOST_BYTES and (b"\n" in head or b"\r" in head or len(head) > MOST_HEAD)
+
+    with closing(decompress(replace(part, on_progress=None))) as blocks:
+        return read_head(blocks, has_line)[0]
+
+
+def decompress(part: SourcePart) -> Generator[bytes]:
+    """Read a file or standard input in decompressed blocks, and report the bytes read after each.
+
+    Raises SourceError if it cannot be opened, or once the blocks are far more than what was read;
+    RecordError if it is damaged further on.
     """
+    with _open(part) as file:
+        yield from _decompress(part, file)
+
+
+@contextmanager
+def _open(part: SourcePart) -> Iterator[BinaryIO]:
+    if part.path is None and sys.stdin is None:
+        reason = "standard input is closed"
+        raise part.error(reason, "give a file, or pipe something into it", code="file-missing")
+    try:
+        with nullcontext(sys.stdin.buffer) if part.path is None else part.path.open("rb") as it:
+            yield it
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror or error})"
+        step = "check the path and its permissions"
+        raise part.error(reason, step, code="file-unreadable") from error
+
+
+def _decompress(part: SourcePart, file: BinaryIO) -> Iterator[bytes]:
     suffix = part.path.suffix.lower() if part.path else ""
     kind = COMPRESSIONS.get(suffix, "")
     is_file, end, size = file.seekable(), f"{part.name}, at its end", 0
@@ -141,11 +177,3 @@ def _decompress_pieces(
             stream = None if stream.eof else stream
     if stream is not None:
         raise EOFError
-
-
-def suffix_of(path: Path) -> str:
-    """Return the suffix of a name, without that of a compression behind it."""
-    name = path.name.lower()
-    for suffix in COMPRESSIONS:
-        name = name.removesuffix(suffix)
-    return Path(name).suffix

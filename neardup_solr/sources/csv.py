@@ -6,18 +6,20 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import compress, pairwise
 from typing import Any, Final, NamedTuple
 
 from neardup_solr.errors import RecordError, counted
 from neardup_solr.records import NOTHING
-from neardup_solr.sources.blocks import decode_lines, join_lines, lists_of_lines
+from neardup_solr.sources.blocks import lists_of_lines
 from neardup_solr.sources.column import (
     ROWS_BELOW,
     Columns,
     check_header,
     choose_id,
     find_columns,
+    has_columns,
     show_names,
     strip_end,
 )
@@ -26,9 +28,7 @@ from neardup_solr.sources.dialect import (
     MAX_QUOTED_BYTES,
     SEPARATOR,
     Tidy,
-    allow_long_fields,
-    choose_delimiter,
-    choose_tidy,
+    choose_dialect,
     double_quotes,
     list_fitting,
     split_fields,
@@ -37,7 +37,7 @@ from neardup_solr.sources.document import make_document, make_run
 from neardup_solr.sources.part import Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.record_errors import as_columns, decode_raw, step_for, unusable
-from neardup_solr.sources.values import Unusable, decode, too_large
+from neardup_solr.sources.values import Unusable, decode, decode_lines, join_lines, too_large
 
 BLANK: Final = (b"", b"\r")
 Row = list[str] | Unusable
@@ -48,44 +48,49 @@ def open_csv(part: SourcePart) -> SourceTable:
 
     A quoted field may hold commas and newlines. TSV is quoted as spreadsheets do, or not at all.
     """
-    allow_long_fields()
     reading = part.reading
-    feed = _Feed(lists_of_lines(part, reading.max_doc_bytes + 64 * 1024))
+    feed = _Feed(lists_of_lines(part, reading.room(more=64 * 1024)))
     above, sep = _pass_over(part, feed)
-    delimiter = sep or choose_delimiter(part, feed.held[0] if feed.held else None)
-    feed.tidy = choose_tidy(part, decode_lines(feed.held[: 1 + ROWS_BELOW]), delimiter)
+    delimiter, feed.tidy = choose_dialect(part, feed.held[: 1 + ROWS_BELOW], sep)
     header, size = _row(feed, 0, delimiter, reading) if feed.held else ([], 0)
     if isinstance(header, Unusable):
         step = "check `encoding` and `source_format`"
         step = step_for([unusable("", header)], step)
         raise part.error(f"its header cannot be read: {header}", step, code="header-invalid")
-    head = join_lines(feed.held[:size]) or b""
+    head = b"\n".join(line or b"" for line in feed.held[:size])
     feed.drop(size)
-    for each in (reading.delimiter,) if reading.delimiter else DELIMITERS:
+    if not has_columns(header, reading):
         below = decode_lines(feed.held[:ROWS_BELOW])
         lines_above = feed.number - 1 - (sep is not None)
-        rows = enumerate((split_fields(line, each) for line in below), lines_above)
-        check_header(part, header, rows)
-    width, where = len(header), f"{part.name}, line "
+        for each in (reading.delimiter,) if reading.delimiter else DELIMITERS:
+            rows = enumerate((split_fields(line, each) for line in below), lines_above)
+            check_header(part, header, rows)
     reading = choose_id(part, header, reading)
+    return SourceTable(
+        format=part.format or "csv", reading=reading,
+        contents=CsvRows(part, feed, header, delimiter, reading),
+        is_text=True, above=above, head=head, delimiter=delimiter, names=header,
+    )  # fmt: skip
 
-    def fit(row: Any, raw: bytes) -> Any:
-        """Make a row as wide as the header by quotes behind backslashes, or by empty cells."""
-        if isinstance(row, Unusable) or len(row) == width:
-            return row
-        text = raw.decode("utf-8", "replace") if b'"' in raw else ""
-        mended = [split_fields(text, delimiter)] if text and "\n" not in text else []
-        mended += [split_fields(double_quotes(text), delimiter)] if '\\"' in text else []
-        row = next((each for each in mended if len(each) == width), row)
-        is_odd = len(row) < len(strip_end(header)) or any(row[width:])
-        return row if is_odd else [*row, *[""] * width][:width]
 
-    def documents() -> Iterator[Piece]:
-        columns = find_columns(part, header, reading)
-        for block in _blocks(part, feed, header, delimiter):
+@dataclass(frozen=True, slots=True)
+class CsvRows:
+    """The rows below a header, of a feed that was read up to there."""
+
+    part: SourcePart
+    feed: _Feed
+    header: Sequence[str]
+    delimiter: str
+    reading: Reading
+
+    def documents(self) -> Iterator[Piece]:
+        """Make documents of the rows, many at once if these are alike."""
+        reading, width, where = self.reading, len(self.header), f"{self.part.name}, line "
+        columns = find_columns(self.part, self.header, reading)
+        for block in _blocks(self.part, self.feed, self.header, self.delimiter):
             rows, is_even = block.rows, _are_even(block.rows, width)
             if not is_even:
-                rows = list(map(fit, rows, block.raws()))
+                rows = list(map(self._fit, rows, block.raws()))
                 is_even = _are_even(rows, width)
             if is_even and reading.is_in_runs:
                 ids = [] if columns.id is None else [row[columns.id] for row in rows]
@@ -94,34 +99,37 @@ def open_csv(part: SourcePart) -> SourceTable:
                     yield piece
                     continue
             for number, row in zip(block.numbers, rows, strict=True):
-                yield _of_row(f"{where}{number}", row, columns, reading, delimiter)
+                yield _of_row(f"{where}{number}", row, columns, reading, self.delimiter)
 
-    def records() -> Iterator[tuple[int, bytes]]:
-        for block in _blocks(part, feed, header, delimiter):
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the rows as they are written, those that were mended as CSV has them."""
+        for block in _blocks(self.part, self.feed, self.header, self.delimiter):
             for number, row, raw in zip(block.numbers, block.rows, block.raws(), strict=True):
-                if (fitting := fit(row, raw)) is not row:
-                    raw = csv_line(fitting, delimiter).encode() + raw[len(raw.rstrip(b"\r")) :]
+                if (fitting := self._fit(row, raw)) is not row:
+                    written = csv_line(fitting, self.delimiter).encode()
+                    raw = written + raw[len(raw.rstrip(b"\r")) :]
                 yield number, raw
 
-    def parse(raw: bytes) -> list[str]:
-        lines = _Feed([raw.split(b"\n")], feed.tidy)
-        row: Row = _row(lines, 0, delimiter, reading)[0] if lines.has(0) else []
+    def parse(self, record: bytes) -> list[str]:
+        """Split a row as it is written into its fields, or raise Unusable."""
+        lines = _Feed([record.split(b"\n")], self.feed.tidy)
+        row: Row = _row(lines, 0, self.delimiter, self.reading)[0] if lines.has(0) else []
         if isinstance(row, Unusable):
             raise row
         return row
 
-    return SourceTable(
-        format=part.format or "csv",
-        reading=reading,
-        documents=documents,
-        records=records(),
-        parse=parse,
-        is_text=True,
-        above=above,
-        head=head,
-        delimiter=delimiter,
-        names=header,
-    )
+    def _fit(self, row: Any, raw: bytes) -> Any:
+        """Make a row as wide as the header by quotes behind backslashes, or by empty cells."""
+        width = len(self.header)
+        if isinstance(row, Unusable) or len(row) == width:
+            return row
+        text = raw.decode("utf-8", "replace") if b'"' in raw else ""
+        mended = [split_fields(text, self.delimiter)] if text and "\n" not in text else []
+        if '\\"' in text:
+            mended.append(split_fields(double_quotes(text), self.delimiter))
+        row = next((each for each in mended if len(each) == width), row)
+        is_odd = len(row) < len(strip_end(self.header)) or any(row[width:])
+        return row if is_odd else [*row, *[""] * width][:width]
 
 
 def _are_even(rows: Sequence[Any], width: int) -> bool:

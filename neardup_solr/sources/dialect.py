@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from neardup_solr.sources.column import has_columns, strip_end
 from neardup_solr.sources.file_kinds import decode_beginning
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.values import decode_lines
 
 QUOTES: Final = {"'": "single quotes", "“”": "curly quotes", "«»": "guillemets", "„“": "quotes"}
 Tidy = Callable[[str], str]
@@ -23,6 +24,25 @@ SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])[",;\t| \r]*', re.IGNORECASE)
 # The csv module holds a quoted field at four bytes a character, and a quote that is never closed
 # makes a field of the rest of the file. Longer texts can be given as JSONL or Parquet.
 MAX_QUOTED_BYTES: Final = 2**25
+
+
+class Dialect(NamedTuple):
+    """The delimiter of a table, and what makes usual double quotes of the quotes in its lines."""
+
+    delimiter: str
+    tidy: Tidy = str
+
+
+def choose_dialect(
+    part: SourcePart, lines: Sequence[bytes | None], delimiter: str | None
+) -> Dialect:
+    """Choose the dialect by the header and the lines below it, or by the `delimiter` they name.
+
+    Raises SourceError as for a delimiter that does not fit.
+    """
+    allow_long_fields()
+    delimiter = delimiter or _choose_delimiter(part, lines[0] if lines else None)
+    return Dialect(delimiter, _choose_tidy(part, decode_lines(lines), delimiter))
 
 
 def without_blanks(delimiter: str, text: str) -> str:
@@ -44,7 +64,7 @@ def _with_double_quotes(quotes: str, delimiter: str, text: str) -> str:
     )
 
 
-def choose_tidy(part: SourcePart, texts: Sequence[str], delimiter: str) -> Tidy:
+def _choose_tidy(part: SourcePart, texts: Sequence[str], delimiter: str) -> Tidy:
     """Choose how quotes are made usual, if more of the first rows are as wide as the header then.
 
     Blanks may stand beside quotes; all quotes may be single or curly ones.
@@ -89,7 +109,7 @@ def allow_long_fields() -> None:
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
 
 
-def choose_delimiter(part: SourcePart, first: bytes | None) -> str:
+def _choose_delimiter(part: SourcePart, first: bytes | None) -> str:
     """Choose what separates the columns: the usual, unless only another makes them fit.
 
     Raises SourceError if what makes them fit is not the named one, or seldom a delimiter.
@@ -98,10 +118,12 @@ def choose_delimiter(part: SourcePart, first: bytes | None) -> str:
     usual: str = named or ("\t" if part.format == "tsv" else ",")
     header = (first or b"").decode("utf-8", "replace").rstrip("\r")
     names = split_fields(header, usual)
+    if has_columns(names, reading):
+        return usual
     others = [each for each in DELIMITERS if each != usual and len(split_fields(header, each)) > 1]
     odd: dict[str, None] = dict.fromkeys([*others, *re.findall(r"[^\w \"'.,;\t|-]", header)])
     fitting = list_fitting(header, reading, odd)
-    if has_columns(names, reading) or len(fitting or others) != 1:
+    if len(fitting or others) != 1:
         return usual
     if not fitting:
         return others[0] if len(names) == 1 and not named else usual  # the error shows the columns
@@ -128,6 +150,7 @@ def list_fitting(line: str, reading: Reading, delimiters: Iterable[str] = DELIMI
 
 def split_fields(line: str, delimiter: str) -> list[str]:
     """Split a line of a table."""
+    allow_long_fields()
     line = without_blanks(delimiter, line)
     try:
         return next(csv.reader([line], delimiter=delimiter), [])

@@ -11,9 +11,9 @@ from itertools import chain
 from typing import Final
 
 from neardup_solr.errors import RecordError
-from neardup_solr.sources.compression import COMPRESSIONS, read_head
-from neardup_solr.sources.file_kinds import find_kind, is_binary
-from neardup_solr.sources.magic import BEGINNING, Kind
+from neardup_solr.sources.compression import read_head
+from neardup_solr.sources.file_kinds import find_kind, is_binary, kind_of_part
+from neardup_solr.sources.magic import BEGINNING
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.values import CHARACTER_BYTES
 
@@ -64,13 +64,6 @@ def refuse_what_is_no_text(part: SourcePart, head: bytes) -> tuple[str, bytes]:
         _refuse_unmarked(part, head)
     _refuse_binary(part, head[len(mark) :], encoding)
     return encoding, mark
-
-
-def kind_of_part(part: SourcePart, head: bytes) -> Kind | None:
-    """Tell what a file is by its first bytes, None if it may be a text like any other."""
-    path = part.path
-    is_plain = path is not None and path.suffix.lower() not in COMPRESSIONS and path.is_file()
-    return find_kind(head, path if is_plain else None)
 
 
 def _refuse_kind(part: SourcePart, head: bytes) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.sizes import SIZES
@@ -37,47 +38,66 @@ XLS_ROWS: Final = 2**16
 _DATE, _BOOLEAN, _ERROR = 3, 4, 5  # types of cells of .xls
 
 
+class SheetRow(NamedTuple):
+    """The values of a row, its cells if they are wanted, and the title of a header's sheet."""
+
+    values: list[Any]
+    cells: Sequence[Any] = ()
+    title: str = ""
+
+
 def open_xlsx(part: SourcePart) -> SourceTable:
     """Open a sheet, the first if none is named: a header, then rows. Blank ones are skipped."""
-    sheet_rows = _rows(part)
+    rows = _rows(part)
     try:
-        _, header = next(sheet_rows, (0, Cells(())))
+        _, header = next(rows, (0, SheetRow([])))
     except RecordError as error:
         raise part.error(error.reason, "save it again", code=error.code) from error
-    reading = choose_id(part, header, part.reading)
-
-    unescaped = (
-        (number, [unescape(cell) if type(cell) is str and "_x" in cell else cell for cell in cells])
-        for number, cells in sheet_rows
-    )
+    reading, names = choose_id(part, header.values, part.reading), [*map(str, header.values)]
+    written = islice(_rows(part, has_cells=True), 1, None)
+    contents = SheetRows(part, header.values, reading, _unescape_rows(rows), written)
     return SourceTable(
-        format="xlsx", reading=reading, parse=list, names=[*map(str, header)], schema=header,
-        documents=lambda: _read_documents(part, header, reading, unescaped),
-        records=islice(_rows(part, has_cells=True), 1, None),
-    )  # fmt: skip
+        format="xlsx", reading=reading, contents=contents, names=names, schema=header
+    )
 
 
-def _read_documents(
-    part: SourcePart, header: Sequence[Any], reading: Reading, rows: Iterable[tuple[int, list[Any]]]
-) -> Iterator[Record]:
-    """Read the documents of numbered rows. An empty cell is an empty text, as in CSV."""
-    columns = find_columns(part, header, reading)
+def _unescape_rows(rows: Iterable[tuple[int, SheetRow]]) -> Iterator[tuple[int, list[Any]]]:
     for number, row in rows:
-        cells = list(row)
-        for at in columns.text:
-            cells[at] = "" if cells[at] is None else cells[at]
-        yield from_row(f"{part.name}, row {number}", cells, columns, reading)
+        yield (
+            number,
+            [unescape(cell) if type(cell) is str and "_x" in cell else cell for cell in row.values],
+        )
 
 
-class Cells(list[Any]):
-    """The values of a row, with the title of its sheet, or with its cells, if they are wanted."""
+@dataclass(frozen=True, slots=True)
+class SheetRows:
+    """The rows below the header of a sheet: their values, and as they are written."""
 
-    def __init__(self, values: Iterable[Any], title: str = "", cells: Sequence[Any] = ()) -> None:
-        super().__init__(values)
-        self.title, self.cells = title, cells
+    part: SourcePart
+    header: Sequence[Any]
+    reading: Reading
+    rows: Iterable[tuple[int, list[Any]]]
+    written: Iterator[tuple[int, SheetRow]]
+
+    def documents(self) -> Iterator[Record]:
+        """Make documents of the rows. An empty cell is an empty text, as in CSV."""
+        columns = find_columns(self.part, self.header, self.reading)
+        for number, row in self.rows:
+            cells = list(row)
+            for at in columns.text:
+                cells[at] = "" if cells[at] is None else cells[at]
+            yield from_row(f"{self.part.name}, row {number}", cells, columns, self.reading)
+
+    def records(self) -> Iterator[tuple[int, SheetRow]]:
+        """Return the rows as they are written."""
+        return self.written
+
+    def parse(self, record: SheetRow) -> list[Any]:
+        """Take the values of a row."""
+        return record.values
 
 
-def _rows(part: SourcePart, *, has_cells: bool = False) -> Iterator[tuple[int, Any]]:
+def _rows(part: SourcePart, *, has_cells: bool = False) -> Iterator[tuple[int, SheetRow]]:
     """Read the rows, header first, with their numbers. Raises RecordError at damage."""
     with _open_book(part) as book:
         if not book.worksheets:
@@ -94,7 +114,7 @@ def _rows(part: SourcePart, *, has_cells: bool = False) -> Iterator[tuple[int, A
                 with suppress(Exception):  # damage is an error of its row, when that is read
                     below += ((at - 1, row) for at, row in islice(first, ROWS_BELOW))
                 check_header(part, header, below)
-                yield number, Cells(header, sheet.title)
+                yield number, SheetRow([*header], title=sheet.title)
                 for at, row in _rows_with_cells(sheet, number + 1, width, has_cells):
                     number = at
                     values = tuple(cell.value for cell in row) if has_cells else row
@@ -103,7 +123,7 @@ def _rows(part: SourcePart, *, has_cells: bool = False) -> Iterator[tuple[int, A
                         continue
                     # Cells at the end of a row that were never filled are missing.
                     filled = [*values, *[None] * (width - len(row))]
-                    yield number, Cells(filled, cells=row) if has_cells else filled
+                    yield number, SheetRow(filled, row if has_cells else ())
         except (MemoryError, SourceError):
             raise
         except Exception as error:  # openpyxl raises almost any of a damaged file
@@ -232,10 +252,9 @@ def open_xls(part: SourcePart) -> SourceTable:
     if sheet.nrows == XLS_ROWS:
         _tell_full(part, XLS_ROWS)
 
-    return SourceTable(
-        format="xls", reading=reading, parse=list, names=[*map(str, header)], records=iter(table),
-        documents=lambda: _read_documents(part, header, reading, table),
-    )  # fmt: skip
+    records = ((number, SheetRow(row)) for number, row in table)
+    contents = SheetRows(part, header, reading, table, records)
+    return SourceTable(format="xls", reading=reading, contents=contents, names=[*map(str, header)])
 
 
 def _xls_value(xlrd: Any, book: Any, cell: Any) -> Any:

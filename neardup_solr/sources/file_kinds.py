@@ -13,27 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from neardup_solr.sources.magic import (
-    _IMAGE,
-    BEGINNING,
-    BRANDS,
-    EXCEL,
-    MAGIC,
-    NO_TEXT,
-    OFFICE_STEP,
-    OLE_STREAMS,
-    OPEN_DOCUMENT,
-    PDF_STEP,
-    RIFF,
-    UNPACK,
-    ZIPPED,
-    Kind,
-)
+from neardup_solr.sources import magic
+from neardup_solr.sources.compression import COMPRESSIONS
+from neardup_solr.sources.magic import BEGINNING, MAGIC, Kind
+from neardup_solr.sources.part import SourcePart
 
 _FURTHER: Final = [each for each in MAGIC if each[0]]
 _AT_START: Final = {
     first: [each for each in MAGIC if not each[0] and each[1][:1] == first]
-    for first in {magic[:1] for _, magic, _, _ in MAGIC}
+    for first in {each[1][:1] for each in MAGIC}
 }
 # How a text with mark-up or headers may begin; most texts are told from these at once.
 _MARKED: Final = re.compile(
@@ -71,6 +59,13 @@ MANY_NULS: Final = 0.25
 _FEWEST: Final = 8  # that tell
 
 
+def kind_of_part(part: SourcePart, head: bytes) -> Kind | None:
+    """Tell what a file is by its first bytes, None if it may be a text like any other."""
+    path = part.path
+    is_plain = path is not None and path.suffix.lower() not in COMPRESSIONS and path.is_file()
+    return find_kind(head, path if is_plain else None)
+
+
 def find_kind(head: bytes, path: Path | None = None) -> Kind | None:
     """Tell what a file is by its first bytes, None if it may be a text like any other.
 
@@ -80,8 +75,8 @@ def find_kind(head: bytes, path: Path | None = None) -> Kind | None:
         return _find_zipped(head, path)
     if head.startswith(_OLE):
         return _find_streams(head, path)
-    for place, magic, words, step in (*_AT_START.get(head[:1], ()), *_FURTHER):
-        if head.startswith(magic, place):
+    for place, beginning, words, step in (*_AT_START.get(head[:1], ()), *_FURTHER):
+        if head.startswith(beginning, place):
             return Kind(words, step)
     return _find_binary(head) or (_find_written(head) if _MARKED.match(head) else None)
 
@@ -89,22 +84,22 @@ def find_kind(head: bytes, path: Path | None = None) -> Kind | None:
 def _find_binary(head: bytes) -> Kind | None:
     """Tell formats that begin as a text may, too, by more of what they have."""
     if _PDF.match(head) and (b" obj" in head or share_of_controls(head) > FEW_CONTROLS):
-        return Kind("a PDF", PDF_STEP)
+        return Kind("a PDF", magic.PDF_STEP)
     if head[4:8] == b"ftyp" and head[:3] == b"\0\0\0":
-        words = BRANDS.get(head[8:12], "a video (MP4 or MOV)")
-        return Kind(words, _IMAGE if "image" in words else NO_TEXT)
-    if head.startswith(b"RIFF") and head[8:12] in RIFF:
-        return Kind(*RIFF[head[8:12]])
+        words = magic.BRANDS.get(head[8:12], "a video (MP4 or MOV)")
+        return Kind(words, magic.IMAGE if "image" in words else magic.NO_TEXT)
+    if head.startswith(b"RIFF") and head[8:12] in magic.RIFF:
+        return Kind(*magic.RIFF[head[8:12]])
     if head.startswith((b"GIF87a", b"GIF89a")) and share_of_controls(head) > FEW_CONTROLS:
-        return Kind("a GIF image", _IMAGE)
+        return Kind("a GIF image", magic.IMAGE)
     if head.startswith(b"BM") and head[6:10] == bytes(4) and head[15:18] == bytes(3):
-        return Kind("a BMP image", _IMAGE)
+        return Kind("a BMP image", magic.IMAGE)
     if head.startswith(b"FORM") and head[8:12] in (b"AIFF", b"AIFC"):
-        return Kind("an audio file (AIFF)", NO_TEXT)
+        return Kind("an audio file (AIFF)", magic.NO_TEXT)
     if head.startswith(b"ORC") and share_of_controls(head) > FEW_CONTROLS:
         return Kind("an ORC file", "write it as Parquet, for example with pyarrow.orc")
     if head.startswith(b"MZ") and share_of_controls(head) > FEW_CONTROLS:
-        return Kind("a Windows program or library", NO_TEXT)
+        return Kind("a Windows program or library", magic.NO_TEXT)
     if re.match(rb"\x80[\x02-\x05](?:\x95.{6}\0|[\]}\[(cqXKM])", head, re.DOTALL):
         return Kind("a pickle of Python", "write a table from it, such as Parquet or JSON lines")
     if re.match(rb"\d{5}[acdnp][a-z][a-z].{10,14}45.0", head) and b"\x1e" in head:
@@ -126,17 +121,17 @@ def _find_zipped(head: bytes, path: Path | None) -> Kind:
             names = archive.namelist()
     kind = re.match(rb".{30}mimetypeapplication/([\w.+-]+)", head, re.DOTALL)
     mime = kind[1].decode() if kind else ""
-    for name, (words, step) in OPEN_DOCUMENT.items():
+    for name, (words, step) in magic.OPEN_DOCUMENT.items():
         if f"opendocument.{name}" in mime:
             return Kind(words, step)
     if mime.startswith("epub"):
         return Kind("an e-book (.epub)", "unpack it, and give the folder of its pages")
-    for beginning, words, step in ZIPPED:
+    for beginning, words, step in magic.ZIPPED:
         if any(name.startswith(beginning) for name in names):
-            return Kind(words, step, "xlsx" if words == EXCEL else "")
+            return Kind(words, step, "xlsx" if words == magic.EXCEL else "")
     if names and all(name.endswith(".npy") for name in names):
         return Kind("arrays of NumPy (.npz)", "write a table of ids and texts from it")
-    return Kind("a ZIP archive", UNPACK)
+    return Kind("a ZIP archive", magic.UNPACK)
 
 
 def _find_streams(head: bytes, path: Path | None) -> Kind:
@@ -147,12 +142,12 @@ def _find_streams(head: bytes, path: Path | None) -> Kind:
         with suppress(OSError), path.open("rb") as file:
             file.seek((int.from_bytes(head[48:52], "little") + 1) * size)
             names += file.read(BEGINNING)
-    for name, words, step in OLE_STREAMS:
+    for name, words, step in magic.OLE_STREAMS:
         if name.encode("utf-16-le") in names:
             return Kind(words, step)
     if any(f"\0{name}\0".encode("utf-16-le")[2:] in names for name in ("Workbook", "Book")):
         return Kind("an old Excel file (.xls)", "end its name in .xls, or save it as .xlsx", "xls")
-    return Kind("an old Office file", OFFICE_STEP + " FILE")
+    return Kind("an old Office file", magic.OFFICE_STEP + " FILE")
 
 
 def _find_written(head: bytes) -> Kind | None:
@@ -161,13 +156,13 @@ def _find_written(head: bytes) -> Kind | None:
     if text is None:
         return None
     if re.match(r"\s*\{\\rtf1?\b", text):
-        return Kind("an RTF document", OFFICE_STEP + " FILE.rtf", "", True)
+        return Kind("an RTF document", magic.OFFICE_STEP + " FILE.rtf", "", True)
     if text.startswith(("%!PS-", "%!PS\n", "%!PS\r")):
         return Kind("a PostScript document", "extract its text first, with: ps2ascii", "", True)
     if _HTML.match(text) and len(re.findall(r"<html[\s>]", text, re.IGNORECASE)) < 2:
         return Kind("an HTML page", "set `source_format` to html", "html", True)
     if _SVG.match(text):
-        return Kind("an SVG image", NO_TEXT, "", True)
+        return Kind("an SVG image", magic.NO_TEXT, "", True)
     if _XML.match(text):
         return Kind("XML", "write its records as CSV or JSON lines", "", True)
     checks: tuple[tuple[Callable[[str], object], str, str], ...] = (

@@ -15,7 +15,7 @@ from neardup_solr.files import Named, paths_of, read_at
 from neardup_solr.progress import ignore
 from neardup_solr.records import Document
 from neardup_solr.sources.part import Record, one_by_one
-from neardup_solr.sources.parts import name_memory, name_source
+from neardup_solr.sources.parts import is_folder, name_memory, name_source
 from neardup_solr.sources.reading import USUAL, Reading
 from neardup_solr.sources.source import SourceLike, walk
 
@@ -59,7 +59,7 @@ def _identify_path(name: Named, reading: Reading) -> str | None:
     path = source.path
     if path is None:
         return None
-    if source.is_folder():
+    if is_folder(source):
         return _identify_folder(path)
     try:
         return _identify_file(path) if path.is_file() else None

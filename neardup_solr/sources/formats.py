@@ -11,9 +11,9 @@ from typing import Final
 
 from neardup_solr.errors import ArgumentError, DataError
 from neardup_solr.files import PathError
-from neardup_solr.sources.blocks import MOST_BYTES, MOST_HEAD, read_ahead, read_beginning
+from neardup_solr.sources.blocks import read_ahead
 from neardup_solr.sources.column import show_names
-from neardup_solr.sources.compression import suffix_of
+from neardup_solr.sources.compression import COMPRESSIONS, MOST_BYTES, MOST_HEAD, read_beginning
 from neardup_solr.sources.dialect import (
     DELIMITERS,
     SEPARATOR,
@@ -23,8 +23,8 @@ from neardup_solr.sources.dialect import (
     list_fitting,
     split_fields,
 )
-from neardup_solr.sources.encodings import kind_of_part, refuse_what_is_no_text
-from neardup_solr.sources.file_kinds import find_kind
+from neardup_solr.sources.encodings import refuse_what_is_no_text
+from neardup_solr.sources.file_kinds import find_kind, kind_of_part
 from neardup_solr.sources.magic import BEGINNING
 from neardup_solr.sources.part import SourcePart
 
@@ -55,14 +55,20 @@ SHEETS: Final = ("xlsx", "xls")
 WITH_MARKUP: Final = ("html", "eml", "mbox", "ris", "bibtex")
 PARTS: Final = "parts"  # the format of parts that are not alike
 BINARY: Final = ("parquet", "xlsx", "xls")
+# An object with a key, or without any; an empty list alone.
+_JSON: Final = re.compile(
+    rb'\s*(?:\[\s*)?\{\s*(?:"[^"\\]*(?:\\.[^"\\]*)*(?:"\s*(?::|\Z)|\\?\Z)|\}\s*(?:[],{]|\Z)|\Z)'
+    rb"|\s*\[\s*\]\s*\Z",
+    re.DOTALL,
+)
 # The first lines tell the format of standard input, and if lines have ids.
 MOST_LINES: Final = 5
 
 
-def choose_format(part: SourcePart) -> str | None:
+def choose_format(part: SourcePart, has_files: bool) -> str | None:
     """Choose the format asked for, or that of the suffix, or None of standard input.
 
-    Raises SourceError if the source is not of it.
+    A folder `has_files`. Raises SourceError if the source is not of it.
     """
     format = part.reading.source_format
     if part.path is None and format in ("folder", "parquet", *SHEETS):
@@ -71,7 +77,7 @@ def choose_format(part: SourcePart) -> str | None:
         raise PathError(part.label, reason, step, code="format-unfit")
     if part.path is None:
         return format
-    has_files, wants_files = part.is_folder(), format == "folder"
+    wants_files = format == "folder"
     if has_files and format is None:
         return "folder"
     if has_files != wants_files:
@@ -126,9 +132,19 @@ def _look_inside(part: SourcePart, format: str | None) -> str | None:
 
 
 def is_json(head: bytes) -> bool:
-    """Tell whether a file begins with an object of JSON, or a list of them, as a table does not."""
-    first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:99]
-    return re.match(rb'(?:\[\s*)?\{\s*"[^"\\]*"\s*:', first) is not None
+    """Tell whether a source begins with an object of JSON, or a list of them, as a table does not.
+
+    What is cut off after these bytes may be one, too.
+    """
+    return _JSON.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
+
+
+def suffix_of(path: Path) -> str:
+    """Return the suffix of a name, without that of a compression behind it."""
+    name = path.name.lower()
+    for suffix in COMPRESSIONS:
+        name = name.removesuffix(suffix)
+    return Path(name).suffix
 
 
 def suffix_format(path: Path) -> str | None:
@@ -161,7 +177,7 @@ def are_enough(head: bytes) -> bool:
         return True
     if len(lines) > 1 and len(head) >= MOST_BYTES:
         return True
-    return bool(lines) and (_is_json(head) or _is_plain(lines[0]))
+    return bool(lines) and (is_json(head) or _is_plain(lines[0]))
 
 
 def whole_lines(head: bytes) -> bytes:
@@ -181,7 +197,7 @@ def recognize(part: SourcePart) -> SourcePart:
     if kind is not None and kind.format and kind.is_text:
         part.on_notice(f"{part.name} looks like {kind.words} and is read as such")
         return replace(part, format=kind.format)
-    if _is_json(head):
+    if is_json(head):
         format = "json"
     elif reading.delimiter or reading.skip_rows or SEPARATOR.fullmatch(lines[0]):
         return replace(part, format="csv")
@@ -214,11 +230,6 @@ def _refuse_table(part: SourcePart, lines: Sequence[str]) -> None:
 def _first_lines(head: bytes) -> list[str]:
     lines = head.decode("utf-8", "replace").splitlines()
     return [line for line in lines if line.strip()][:MOST_LINES]
-
-
-def _is_json(head: bytes) -> bool:
-    squeezed = b"".join(head[:1_000].split())
-    return squeezed.startswith((b'{"', b"[{", b"[]", b"{}"))
 
 
 def _is_plain(line: str) -> bool:

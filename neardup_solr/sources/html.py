@@ -94,14 +94,14 @@ def open_page(part: SourcePart) -> SourceTable:
 
     def pages() -> Iterator[Numbered]:
         try:
-            written = read_whole(part, part.reading.max_doc_bytes)
+            written = read_whole(part, part.reading.room())
             title, text = parse_page(decode_page(written, part.reading))
         except Unusable as problem:
             yield 1, str(problem)
         else:
             yield 1, {"id": name_document(part), "title": title, "text": text}
 
-    return open_rows(part, "html", pages)
+    return open_rows(part, "html", pages())
 
 
 def decode_page(written: bytes, reading: Reading) -> str:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
@@ -54,81 +54,102 @@ _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)
 
 def open_json(part: SourcePart) -> SourceTable:
     """Open an object a line, or an array of objects. Blank lines are passed over."""
-    room = 2 * part.reading.max_doc_bytes + 64 * 1024  # for escapes, and other columns
+    room = part.reading.room(2, more=64 * 1024)  # for escapes, and other columns
     part, around = find_array(part, room)
-    is_array = around is not None
     reading = part.reading
-    where = f"{part.name}, {'record' if is_array else 'line'} "
     chunks: Iterator[_Chunk]
     if around is None:
         chunks = blocks_of_lines(part, room)
     else:
         chunks = lists_of_elements(part, room, *around)
-
-    def numbered(first: int, raws: Iterable[bytes | None]) -> Iterator[tuple[int, bytes | None]]:
-        for number, raw in enumerate(raws, first):
-            if is_array or raw is None or raw.strip():
-                yield number, raw
-
-    def make(first: int, raws: Iterable[bytes | None]) -> Iterator[Record]:
-        objects = (load(f"{where}{at}", raw, reading) for at, raw in numbered(first, raws))
-        return from_objects(part, objects, reading)
-
-    def split(chunk: _Chunk) -> list[bytes | None]:
-        return chunk if isinstance(chunk, list) else split_lines(chunk, room)
-
     if reading.guess == "number" and reading.has_ids:
-        names, chunks = _first_names(part, chunks, split, room)
+        names, chunks = _first_names(part, chunks, room)
         reading = choose_id(part, names, reading) if names else reading
-    raws = chain.from_iterable(map(split, chunks))
+    contents = JsonObjects(part, chunks, reading, room, is_array=around is not None)
+    return SourceTable(format="jsonl", reading=reading, contents=contents, is_text=True)
 
-    def documents() -> Iterator[Piece]:
+
+def _split(chunk: _Chunk, room: int) -> list[bytes | None]:
+    return chunk if isinstance(chunk, list) else split_lines(chunk, room)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonObjects:
+    """Objects in chunks of whole lines, or of elements of an array. None is over the `room`."""
+
+    part: SourcePart
+    chunks: Iterator[_Chunk]
+    reading: Reading
+    room: int
+    is_array: bool
+
+    def documents(self) -> Iterator[Piece]:
+        """Make documents of the objects, many at once if these are alike."""
+        reading, first = self.reading, 1
         if not reading.is_in_runs:  # a notice tells of columns that no object has
-            yield from make(1, raws)
+            yield from self._make(1, self._raws())
             return
-        first = 1
-        for chunk in chunks:
+        for chunk in self.chunks:
             objects: _Columns | None = None
-            if isinstance(chunk, bytes) and len(chunk) <= room and reading.has_ids and first > MANY:
-                objects = _scan(chunk, reading)
-            written = [] if objects else split(chunk)
+            is_block = isinstance(chunk, bytes) and len(chunk) <= self.room
+            if is_block and reading.has_ids and first > MANY:
+                objects = _scan(cast("bytes", chunk), reading)
+            written = [] if objects else _split(chunk, self.room)
             objects = objects or _read_objects(written, reading)
             numbers = range(first, first + len(objects[1] if objects else written))
             first = numbers.stop
-            if objects and (piece := make_run(where, numbers, *objects, reading=reading)):
+            if objects and (piece := make_run(self._where, numbers, *objects, reading=reading)):
                 yield piece
             else:
-                yield from make(numbers.start, written or split(chunk))
+                yield from self._make(numbers.start, written or _split(chunk, self.room))
 
-    def parse(raw: bytes) -> dict[str, Any]:
-        written = raw.decode("utf-8", reading.on_invalid)
-        item = json.loads(written, object_pairs_hook=partial(make_object, raw))
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the objects as they are written, empty for those that are too large."""
+        return ((number, raw or b"") for number, raw in self._number(1, self._raws()))
+
+    def parse(self, record: bytes) -> dict[str, Any]:
+        """Parse an object as it is written, or raise ValueError."""
+        written = record.decode("utf-8", self.reading.on_invalid)
+        item = json.loads(written, object_pairs_hook=partial(make_object, record))
         if not isinstance(item, dict):
             raise ValueError("not a JSON object")
         return item
 
-    return SourceTable(
-        format="jsonl", reading=reading, documents=documents,
-        records=((at, raw or b"") for at, raw in numbered(1, raws)), parse=parse, is_text=True,
-    )  # fmt: skip
+    @property
+    def _where(self) -> str:
+        return f"{self.part.name}, {'record' if self.is_array else 'line'} "
+
+    def _raws(self) -> Iterator[bytes | None]:
+        return chain.from_iterable(_split(chunk, self.room) for chunk in self.chunks)
+
+    def _number(
+        self, first: int, raws: Iterable[bytes | None]
+    ) -> Iterator[tuple[int, bytes | None]]:
+        """Number elements, or lines, of which blank ones are passed over."""
+        for number, raw in enumerate(raws, first):
+            if self.is_array or raw is None or raw.strip():
+                yield number, raw
+
+    def _make(self, first: int, raws: Iterable[bytes | None]) -> Iterator[Record]:
+        """Make a document of each object by itself."""
+        where, reading = self._where, self.reading
+        objects = (load(f"{where}{at}", raw, reading) for at, raw in self._number(first, raws))
+        return from_objects(self.part, objects, reading)
 
 
 def _first_names(
-    part: SourcePart,
-    chunks: Iterator[_Chunk],
-    split: Callable[[_Chunk], list[bytes | None]],
-    room: int,
+    part: SourcePart, chunks: Iterator[_Chunk], room: int
 ) -> tuple[list[str], Iterator[_Chunk]]:
     """List the names of the first objects, and return the parts to read from the first on.
 
     Objects are read whole, as a name may come last. Of a pipe, one has to be enough.
     """
-    is_file = part.path is not None and part.path.is_file()
+    is_file = part.is_file()
     names, looked, count, size = dict[str, None](), list[_Chunk](), 0, 0
     try:
         for chunk in chunks:
             looked.append(chunk)
-            for raw in split(chunk)[: FIRST_OBJECTS - count]:
+            for raw in _split(chunk, room)[: FIRST_OBJECTS - count]:
                 count, size = count + 1, size + len(raw or b"")
                 with suppress(ValueError, TypeError):
                     names.update(dict.fromkeys(dict(parse_json(cast("bytes", raw)))))

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.sizes import SIZES
-from neardup_solr.sources.blocks import decode_lines, lists_of_lines, read_ahead
+from neardup_solr.sources.blocks import lists_of_lines, read_ahead
 from neardup_solr.sources.column import number_them
 from neardup_solr.sources.document import make_document, make_run
 from neardup_solr.sources.formats import MOST_LINES, are_enough, whole_lines
 from neardup_solr.sources.part import ID, NUMBERED, TEXT, Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import ROW, Reading
 from neardup_solr.sources.record_errors import decode_raw, unusable
-from neardup_solr.sources.values import Unusable, decode
+from neardup_solr.sources.values import Unusable, decode, decode_lines
 
 MOST_OF_LINES: Final = 1_000  # that tell whether they begin with ids
 
@@ -29,13 +29,26 @@ def open_lines(part: SourcePart) -> SourceTable:
     if part.reading.guess != "none" and part.reading.has_ids:
         part = _with_ids(part)
     reading = part.reading
-    where = f"{part.name}, line "
     # Room for the id before a text that is just within the limit.
-    lists = lists_of_lines(part, reading.max_doc_bytes + 1024)
+    lists = lists_of_lines(part, reading.room(more=1024))
+    return SourceTable(
+        format="lines", reading=reading, contents=TextLines(part.name, lists, reading),
+        is_text=True, names=(ID, TEXT) if reading.has_ids else (TEXT,),
+    )  # fmt: skip
 
-    def documents() -> Iterator[Piece]:
-        first = 1
-        for raws in lists:
+
+@dataclass(frozen=True, slots=True)
+class TextLines:
+    """Lines of a part that is called `name`, in lists of as many as come in a block."""
+
+    name: str
+    lists: Iterator[list[bytes | None]]
+    reading: Reading
+
+    def documents(self) -> Iterator[Piece]:
+        """Make documents of the lines, many at once if these are alike."""
+        reading, where, first = self.reading, f"{self.name}, line ", 1
+        for raws in self.lists:
             numbers = range(first, first + len(raws))
             first += len(raws)
             rows = [id_and_text(line, reading) for line in decode_lines(raws)]
@@ -48,26 +61,19 @@ def open_lines(part: SourcePart) -> SourceTable:
             for number, raw in zip(numbers, raws, strict=True):
                 yield from _of_line(f"{where}{number}", raw, reading)
 
-    def parse(line: bytes) -> Sequence[str]:
-        text = line.decode("utf-8", reading.on_invalid)
-        if not reading.has_ids:
-            return [text.rstrip("\r")]
-        id, *rest = id_and_text(text, reading)
-        return [id, rest[0] if rest else ""]
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines that are not blank, empty ones for those that are too long."""
+        for number, raw in enumerate(chain.from_iterable(self.lists), 1):
+            if not _is_blank(raw, self.reading):
+                yield number, raw or b""
 
-    return SourceTable(
-        format="lines",
-        reading=reading,
-        documents=documents,
-        records=(
-            (number, raw or b"")
-            for number, raw in enumerate(chain.from_iterable(lists), 1)
-            if not _is_blank(raw, reading)
-        ),
-        parse=parse,
-        is_text=True,
-        names=(ID, TEXT) if reading.has_ids else (TEXT,),
-    )
+    def parse(self, record: bytes) -> Sequence[str]:
+        """Split a line into its id and its text."""
+        text = record.decode("utf-8", self.reading.on_invalid)
+        if not self.reading.has_ids:
+            return [text.rstrip("\r")]
+        id, *rest = id_and_text(text, self.reading)
+        return [id, rest[0] if rest else ""]
 
 
 def _is_blank(raw: bytes | None, reading: Reading) -> bool:
@@ -106,12 +112,11 @@ def _with_ids(part: SourcePart) -> SourcePart:
     Raises SourceError if they have to begin with ids.
     """
     reading = replace(part.reading, guess="none")
-    is_file = part.path is not None and part.path.is_file()
+    is_file = part.is_file()
 
     def shows_ids(head: bytes) -> bool:
-        return head.count(b"\n") >= MOST_LINES or len(head) > max(
-            SIZES.read_block, reading.max_doc_bytes
-        )
+        most = max(SIZES.read_block, reading.room())
+        return head.count(b"\n") >= MOST_LINES or len(head) > most
 
     head, part = read_ahead(part, shows_ids if is_file else are_enough)
     lines = whole_lines(head).decode("utf-8", "replace").split("\n")[:MOST_OF_LINES]

@@ -12,7 +12,7 @@ UNPACK: Final = "unpack it, and give the files in it"
 NO_TEXT: Final = "leave it out: it holds no text"
 PDF_STEP: Final = "extract its text first, for example with: pdftotext -layout FILE.pdf FILE.txt"
 OFFICE_STEP: Final = "extract its text first, for example with: soffice --headless --convert-to txt"
-_IMAGE: Final = "recognize its text first (OCR), or leave it out"
+IMAGE: Final = "recognize its text first (OCR), or leave it out"
 EXCEL: Final = "an Excel file (.xlsx)"
 # What the names of an archive tell, the first that fits.
 ZIPPED: Final = (
@@ -40,7 +40,7 @@ OLE_STREAMS: Final = (
 BRANDS: Final = {b"heic": "a HEIC image", b"heix": "a HEIC image", b"mif1": "a HEIC image",
                   b"avif": "an AVIF image", b"M4A ": "an audio file (M4A)"}  # fmt: skip
 RIFF: Final = {
-    b"WEBP": ("a WebP image", _IMAGE),
+    b"WEBP": ("a WebP image", IMAGE),
     b"WAVE": ("an audio file (WAV)", NO_TEXT),
     b"AVI ": ("a video (AVI)", NO_TEXT),
 }
@@ -60,15 +60,15 @@ class Kind(NamedTuple):
 
 # How a file begins, up to where it is told apart: the place, the bytes, what it is, what to do.
 MAGIC: Final[Sequence[tuple[int, bytes, str, str]]] = (
-    (0, b"\x89PNG\r\n\x1a\n", "a PNG image", _IMAGE),
-    (0, b"\xff\xd8\xff", "a JPEG image", _IMAGE),
-    (0, b"II*\0", "a TIFF image", _IMAGE),
-    (0, b"MM\0*", "a TIFF image", _IMAGE),
-    (0, b"8BPS\0", "a Photoshop image", _IMAGE),
-    (0, b"\0\0\x01\0", "an icon", _IMAGE),
-    (0, b"\0\0\0\x0cjP", "a JPEG 2000 image", _IMAGE),
-    (0, b"AT&TFORM", "a DjVu document", _IMAGE),
-    (128, b"DICM", "a DICOM image", _IMAGE),
+    (0, b"\x89PNG\r\n\x1a\n", "a PNG image", IMAGE),
+    (0, b"\xff\xd8\xff", "a JPEG image", IMAGE),
+    (0, b"II*\0", "a TIFF image", IMAGE),
+    (0, b"MM\0*", "a TIFF image", IMAGE),
+    (0, b"8BPS\0", "a Photoshop image", IMAGE),
+    (0, b"\0\0\x01\0", "an icon", IMAGE),
+    (0, b"\0\0\0\x0cjP", "a JPEG 2000 image", IMAGE),
+    (0, b"AT&TFORM", "a DjVu document", IMAGE),
+    (128, b"DICM", "a DICOM image", IMAGE),
     (0, b"ID3\x02", "an audio file (MP3)", NO_TEXT),
     (0, b"ID3\x03", "an audio file (MP3)", NO_TEXT),
     (0, b"ID3\x04", "an audio file (MP3)", NO_TEXT),

@@ -91,20 +91,20 @@ def open_mail(part: SourcePart) -> SourceTable:
 
     def mails() -> Iterator[Numbered]:
         try:
-            written = read_whole(part, part.reading.max_doc_bytes)
+            written = read_whole(part, part.reading.room())
         except Unusable as problem:
             yield 1, str(problem)
         else:
             yield 1, {"id": name_document(part), **parse_mail(written)}
 
-    return open_rows(part, "eml", mails)
+    return open_rows(part, "eml", mails())
 
 
 def open_mbox(part: SourcePart) -> SourceTable:
     """Open a mailbox: the headers and the text of each message, which is numbered."""
 
     def mails() -> Iterator[Numbered]:
-        limit = part.reading.max_doc_bytes
+        limit = part.reading.room()
         raws = (line for lines in lists_of_lines(part, limit) for line in lines)
         for number, written in enumerate(split_mailbox(raws), 1):
             if written is None or len(written) > 4 * limit:  # attachments are no text
@@ -112,4 +112,4 @@ def open_mbox(part: SourcePart) -> SourceTable:
             else:
                 yield number, {"id": name_document(part, number), **parse_mail(written)}
 
-    return open_rows(part, "mbox", mails)
+    return open_rows(part, "mbox", mails())

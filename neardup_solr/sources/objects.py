@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -127,11 +128,8 @@ def load(position: str, raw: bytes | None, reading: Reading) -> Object:
     Invalid UTF-8 is another error than malformed JSON, or read anyway if lossy.
     """
     if raw is None:
-        return (
-            position,
-            RecordError(position, too_large(reading.max_doc_bytes), code="record-too-large"),
-            b"",
-        )
+        error = RecordError(position, too_large(reading.room()), code="record-too-large")
+        return position, error, b""
     reason = ""
     try:
         try:
@@ -178,25 +176,38 @@ def name_document(part: SourcePart, number: int = 0) -> str:
     return f"{part.within}#{number}" if part.within else str(number)
 
 
-def open_rows(part: SourcePart, format: str, read: Callable[[], Iterator[Numbered]]) -> SourceTable:
+def open_rows(part: SourcePart, format: str, rows: Iterator[Numbered]) -> SourceTable:
     """Open rows, each a dict with columns of its own, or a text that says what is wrong."""
-    reading = part.reading
-    where = f"{part.name}, {'record' if format in ('html', 'eml', 'mbox') else 'line'} "
+    return SourceTable(format=format, reading=part.reading, contents=NamedRows(part, format, rows))
 
-    def objects() -> Iterator[Object]:
-        for number, row in read():
-            position = f"{where}{number}"
-            yield (
-                position,
-                row
-                if isinstance(row, dict)
-                else RecordError(position, row, code="record-too-large"),
-                b"",
-            )
 
-    return SourceTable(
-        format=format, reading=reading,
-        documents=lambda: from_objects(part, objects(), reading),
-        records=((number, row if isinstance(row, dict) else None) for number, row in read()),
-        parse=dict,
-    )  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class NamedRows:
+    """Rows of a format, each by its names, or the reason why there is none."""
+
+    part: SourcePart
+    format: str
+    rows: Iterator[Numbered]
+
+    def documents(self) -> Iterator[Record]:
+        """Make documents of the rows."""
+        unit = "record" if self.format in ("html", "eml", "mbox") else "line"
+        where = f"{self.part.name}, {unit} "
+
+        def objects() -> Iterator[Object]:
+            for number, row in self.rows:
+                item: object = row
+                position = f"{where}{number}"
+                if not isinstance(row, dict):
+                    item = RecordError(position, row, code="record-too-large")
+                yield position, item, b""
+
+        return from_objects(self.part, objects(), self.part.reading)
+
+    def records(self) -> Iterator[Numbered]:
+        """Yield the rows, None for those that cannot be read."""
+        return ((number, row if isinstance(row, dict) else None) for number, row in self.rows)
+
+    def parse(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Copy a row."""
+        return dict(record)

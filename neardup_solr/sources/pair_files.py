@@ -16,7 +16,7 @@ from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import as_whole, id_problem
 from neardup_solr.sources.encodings import SAMPLE, guess_encoding
 from neardup_solr.sources.part import SourceTable
-from neardup_solr.sources.reader import open
+from neardup_solr.sources.reader import open_source
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.source import size_hint
 from neardup_solr.text.escape import from_csv, from_tsv
@@ -80,20 +80,22 @@ def _read_lines(
     reading = Reading(id=PAIR[0], text=PAIR[1:], source_format=format)
     on_notice = LOG.warning if format == "xlsx" else ignore
     try:
-        table = open(path, reading=reading, on_notice=on_notice)
+        table = open_source(path, reading, on_notice=on_notice).table()
         if format == "jsonl":
             parsed: Iterable[tuple[int, dict[str, Any]]]
-            parsed = ((number, _parse(record)) for number, record in table.records)
+            parsed = ((number, _parse(record)) for number, record in table.records())
             if keys is None:
                 parsed = list(parsed)
                 keys = list(dict.fromkeys(name for _, row in parsed for name in row))
             return format, [*keys], [(at, [row.get(name) for name in keys]) for at, row in parsed]
+        if table.is_text:
+            lines = [(number, _split(table, record or b"")) for number, record in table.records()]
+            return format, _split(table, table.head), lines
+        names, rows = list(table.names or ()), table.records()
+        lines = [(number, table.values(record)) for number, record in rows]
         if format == "parquet":
-            lines = [(number, list(table.row(record).values())) for number, record in table.records]
-            return format, list(table.names or ()), lines
-        head = table.head if table.is_text else table.names
-        lines = [(number, _cells(table, record)) for number, record in table.records]
-        return format, _cells(table, head), lines
+            return format, names, lines
+        return format, _spell(names), [(number, _spell(cells)) for number, cells in lines]
     except (SourceError, UnicodeDecodeError) as error:
         if isinstance(error, SourceError) and "UTF" not in error.reason:
             raise
@@ -115,14 +117,17 @@ def _parse(line: bytes) -> dict[str, Any]:
     return row if is_pair else {}  # which is no pair
 
 
-def _cells(table: SourceTable, record: Any) -> list[str]:
-    """Take the cells of a line, without the marks before formulas."""
-    if not table.is_text:
-        cells = ("" if cell is None else str(as_whole(cell)) for cell in record or ())
-        from neardup_solr.sources.excel import unescape
+def _spell(cells: Iterable[Any]) -> list[str]:
+    """Write the cells of a sheet as texts, without the marks before formulas."""
+    from neardup_solr.sources.excel import unescape
 
-        return [from_csv(unescape(cell)) for cell in cells]
-    text = (record or b"").decode().rstrip("\r")
+    texts = ("" if cell is None else str(as_whole(cell)) for cell in cells)
+    return [from_csv(unescape(text)) for text in texts]
+
+
+def _split(table: SourceTable, line: bytes) -> list[str]:
+    """Split a line into its cells, without the marks before formulas."""
+    text = line.decode().rstrip("\r")
     if table.format == "tsv":
         return [from_tsv(cell) for cell in text.split("\t")]
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=table.delimiter)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.progress import ignore
@@ -46,23 +45,9 @@ class SourcePart:
         """Make the error for the part as a whole."""
         return SourceError(self.label, reason, next_step, code=code)
 
-    def is_folder(self) -> bool:
-        """Tell whether it is a folder, or raise SourceError if nothing can be read there."""
-        if self.path is None:
-            return False
-        try:
-            return stat.S_ISDIR(self.path.stat().st_mode)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", error)
-            if isinstance(error, FileNotFoundError):
-                problem, code = "there is no such file or folder", "file-missing"
-            else:
-                problem, code = f"cannot be read ({reason})", "file-unreadable"
-            step = "check the path"
-            if any(blank in self.label for blank in " \n"):
-                in_memory = "pass a text as [(id, text)], and a list of texts as enumerate(texts)"
-                step = f"{step}; in Python, {in_memory}"
-            raise self.error(problem, step, code=code) from error
+    def is_file(self) -> bool:
+        """Tell whether it can be read again, as standard input, pipes and devices cannot."""
+        return self.path is not None and self.path.is_file()
 
     def require(self, format: str, library: str) -> Any:
         """Import the library that a format needs, or raise SourceError."""
@@ -73,25 +58,34 @@ class SourcePart:
             raise self.error(reason, NEEDS_FORMATS, code="package-missing") from error
 
 
+class Contents(Protocol):
+    """The records of a part, as the reader of its format takes them from it: once, in one way."""
+
+    def documents(self) -> Iterator[Piece]:
+        """Read the records as documents, with an error in place of each bad one."""
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        """Read the records as they are written, each with its number, or raise RecordError."""
+
+    def parse(self, record: Any) -> Sequence[Any] | dict[str, Any]:
+        """Take the values of a record by name, or by column, or raise ValueError."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceTable:
     """A part that is open: its columns, its documents, and its records as they are written.
 
     Either `documents` or `records` can be read, once. There are as many records as documents and
-    errors, in the same order; each comes with its number, and is None where the source is damaged.
-    `parse` gives its values, by name or in the order of `names` (None if each record has others),
-    and raises ValueError if it cannot be taken apart. If `is_text`, a record is its bytes without
-    the line break. `above` are the lines above the header, which is `head`; `delimiter` stands
-    between the columns; the file has that `encoding` and ends lines by `newline`.
-    `schema` is that of a table of Arrow, of which a record is a batch and the
-    place of a row in it. `reading` has the ids that were chosen.
+    errors, in the same order. `names` are those of the columns, None if each record has others. If
+    `is_text`, a record is its bytes without the line break. `above` are the lines above the header,
+    which is `head`; `delimiter` stands between the columns; the file has that `encoding` and ends
+    lines by `newline`. `schema` is that of a table of Arrow, of which a record is a batch and the
+    place of a row in it, or the header of a sheet. `reading` has the ids that were chosen.
     """
 
     format: str
     reading: Reading
-    documents: Callable[[], Iterator[Piece]]
-    records: Iterator[tuple[int, Any]]
-    parse: Callable[[Any], Sequence[Any] | dict[str, Any]]
+    contents: Contents
     is_text: bool = False
     above: bytes = b""
     head: bytes = b""
@@ -101,9 +95,22 @@ class SourceTable:
     names: Sequence[Any] | None = None
     schema: Any = None
 
+    def documents(self) -> Iterator[Piece]:
+        """Read the documents, and an error in place of each bad record."""
+        return self.contents.documents()
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        """Read the records with their numbers, up to where the source is damaged, which is None."""
+        number = 0
+        try:
+            for number, record in self.contents.records():
+                yield number, record
+        except RecordError:
+            yield number + 1, None
+
     def row(self, record: Any) -> dict[Any, Any]:
         """Take a record apart into its values by column, or raise ValueError."""
-        values = self.parse(record)
+        values = self.contents.parse(record)
         if isinstance(values, dict):
             return values
         row = dict(zip(self.names or (), values, strict=True))
@@ -111,6 +118,11 @@ class SourceTable:
             cells = enumerate(zip(self.names or (), values, strict=True), 1)
             row = {name or f"column {at}": value for at, (name, value) in cells if name or value}
         return row
+
+    def values(self, record: Any) -> list[Any]:
+        """Take the values of a record in order, none of one that is None."""
+        values = [] if record is None else self.contents.parse(record)
+        return list(values.values() if isinstance(values, dict) else values)
 
     def is_apart(self, record: Any) -> bool:
         """Tell whether a record, which may be None, can be taken apart."""

@@ -7,7 +7,8 @@ part by part, so their order may differ.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import stat
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -33,24 +34,23 @@ Notify: TypeAlias = Callable[[str], None]
 
 def list_parts(
     paths: Sequence[Named], reading: Reading, on_progress: Callable[[int], None] | None = None,
-    on_notice: Notify = ignore, *, refuses_mixed: bool = False,
+    on_notice: Notify = ignore,
 ) -> list[SourcePart]:  # fmt: skip
     """List the files of a source with their formats: None of standard input, which is recognized.
 
     A notice says in which way a folder is read, unless `source_format` does. Raises ArgumentError
     if the format is unknown, or standard input is among several sources; SourceError if it cannot
-    be read, a part is a link that leaves the folder, or with `refuses_mixed` if a folder holds a
-    table and other files.
+    be read, or a part is a link that leaves the folder.
     """
     notify = notify_once(on_notice)
     sources = [name_source(path, reading, on_progress, notify) for path in paths]
     if reading.source_format not in (None, *FORMATS):
         problem = f"unknown format {reading.source_format!r}"
         raise ArgumentError(f"{sources[0].label}: {problem}", CHOICES, code="format-unknown")
-    parts = [part for source in sources for part in _list_folder(source, refuses_mixed)]
+    parts = [part for source in sources for part in _list_folder(source)]
     if len(parts) > 1:
         parts = _join_parts(parts)
-    return [replace(part, format=choose_format(part)) for part in parts]
+    return [replace(part, format=choose_format(part, is_folder(part))) for part in parts]
 
 
 def log_notice(line: str) -> None:
@@ -122,20 +122,47 @@ def _shift(done: int, on_progress: Callable[[int], None]) -> Callable[[int], Non
     return lambda count: on_progress(done + count)
 
 
-def _list_folder(part: SourcePart, refuses_mixed: bool) -> list[SourcePart]:
+def refuse_mixed(parts: Iterable[SourcePart]) -> None:
+    """Refuse a folder that holds a table and other files, by SourceError."""
+    for part in parts:
+        if part.format == "folder" and part.reading.source_format is None and part.path:
+            paths, other = _find_tables(part.path, None)
+            if other is not None and paths:
+                mixed = _describe_mixed(paths, other)
+                reason = f"{mixed}, so each file would be read as one text"
+                step = "remove it, list the files of the table, or set `source_format` to folder"
+                raise part.error(reason, step, code="format-unknown")
+
+
+def is_folder(part: SourcePart) -> bool:
+    """Tell whether a part is a folder, or raise SourceError if nothing can be read there."""
+    if part.path is None:
+        return False
+    try:
+        return stat.S_ISDIR(part.path.stat().st_mode)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", error)
+        if isinstance(error, FileNotFoundError):
+            problem, code = "there is no such file or folder", "file-missing"
+        else:
+            problem, code = f"cannot be read ({reason})", "file-unreadable"
+        step = "check the path"
+        if any(blank in part.label for blank in " \n"):
+            in_memory = "pass a text as [(id, text)], and a list of texts as enumerate(texts)"
+            step = f"{step}; in Python, {in_memory}"
+        raise part.error(problem, step, code=code) from error
+
+
+def _list_folder(part: SourcePart) -> list[SourcePart]:
     """List the parts of the table that a folder holds, or the source itself."""
     format = part.reading.source_format
-    if part.path is None or format == "folder" or not part.is_folder():
+    if part.path is None or format == "folder" or not is_folder(part):
         return [part]
     paths, other = _find_tables(part.path, format)
     if other is not None:
         line = f"{part.name}: each of its files is read as one text"
         if paths:
-            mixed = f"{other.name} is not part of the same table as {paths[0].name}"
-            if refuses_mixed:
-                reason = f"{mixed}, so each file would be read as one text"
-                step = "remove it, list the files of the table, or set `source_format` to folder"
-                raise part.error(reason, step, code="format-unknown")
+            mixed = _describe_mixed(paths, other)
             line = f"{line}, as {mixed}; name the files of a table one by one"
         part.on_notice(line)
     if other is not None or not paths:
@@ -150,6 +177,10 @@ def _list_folder(part: SourcePart, refuses_mixed: bool) -> list[SourcePart]:
         count = counted(len(parts) - len(filled), "part is", "parts are")
         part.on_notice(f"{part.name}: {count} empty, the first being {empty}")
     return filled
+
+
+def _describe_mixed(paths: Sequence[Path], other: Path) -> str:
+    return f"{other.name} is not part of the same table as {paths[0].name}"
 
 
 def _find_tables(folder: Path, format: str | None) -> tuple[list[Path], Path | None]:

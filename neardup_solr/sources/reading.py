@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -69,6 +69,18 @@ class Reading:
     def has_ids(self) -> bool:
         """True if ids are read. If not, records are numbered."""
         return self.id != ROW
+
+    def as_source(self, documents: Iterable[Document]) -> Source:
+        """Name documents that were read so as a source, in which they may be as large."""
+        return Source(documents, max_doc_bytes=self.max_doc_bytes)
+
+    def room(self, times: int = 1, more: int = 0) -> int:
+        """Count the bytes that a record may have: those of a text, or of `times` that and `more`.
+
+        A text is written with escapes and beside other columns. A larger record is refused without
+        being held, if its format allows that.
+        """
+        return times * self.max_doc_bytes + more
 
     @property
     def is_in_runs(self) -> bool:

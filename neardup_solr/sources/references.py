@@ -105,4 +105,4 @@ def open_references(part: SourcePart) -> SourceTable:
                 row["id"] = name_document(part, count)
             yield number, row
 
-    return open_rows(part, format, entries)
+    return open_rows(part, format, entries())

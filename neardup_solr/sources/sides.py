@@ -14,7 +14,6 @@ from neardup_solr.sources.column import is_like_id, matches, show_names
 from neardup_solr.sources.column_traits import DISTINCT, choose_kind, look_at, number_rows
 from neardup_solr.sources.guess import Guess, guess_columns
 from neardup_solr.sources.reading import ROW
-from neardup_solr.sources.source import label_of
 from neardup_solr.sources.values import plain
 from neardup_solr.text.normalize import normalize
 
@@ -70,7 +69,7 @@ class UnpairedError(DataError):
 
 
 def require_telling(
-    argument: str, guess: Guess | None, sides: Sequence[Any], read: Sequence[tuple[Any, Any]],
+    argument: str, guess: Guess | None, sides: Sequence[Any], labels: Sequence[str],
     rows: Sequence[Any], common: Sequence[str],
 ) -> dict[str, str]:  # fmt: skip
     """Refuse two sources if little that tells records apart is in both, and each has other columns.
@@ -92,27 +91,27 @@ def require_telling(
     ]
     words, other_words = (sum(column.length for column in each) for each in (columns, others))
     if (any(first) and any(second) and not are_telling) or (pairs and other_words >= words):
-        raise refuse_unpaired(argument, read, rows, [], None)
+        raise refuse_unpaired(argument, labels, rows, [], None)
     return {name: f"to compare it, name {'='.join(pair)}" for pair in pairs for name in pair}
 
 
-def require_rows(read: Sequence[tuple[Any, Any]], rows: Sequence[Any]) -> None:
+def require_rows(labels: Sequence[str], rows: Sequence[Any]) -> None:
     """Refuse one of two sides that has columns, but no rows, by SourceError."""
-    for (side, _), side_rows in zip(read, rows, strict=True) if len(rows) > 1 else ():
+    for label, side_rows in zip(labels, rows, strict=True) if len(rows) > 1 else ():
         if not side_rows:
             step = "check that it is complete, and the right one"
-            raise SourceError(label_of(side), "has columns, but no rows", step, code="file-empty")
+            raise SourceError(label, "has columns, but no rows", step, code="file-empty")
 
 
 def refuse_unpaired(
-    argument: str, read: Sequence[tuple[Any, Any]], rows: Sequence[Any], wanted: Sequence[str],
+    argument: str, labels: Sequence[str], rows: Sequence[Any], wanted: Sequence[str],
     lacking: int | None,
 ) -> UnpairedError:  # fmt: skip
     """Make the error that two sources name their columns differently, with what may be pairs.
 
     Raises SourceError if one of them has columns, but no rows.
     """
-    require_rows(read, rows)
+    require_rows(labels, rows)
     ids = [{name for name in side[0] if is_like_id(str(name))} if side else set() for side in rows]
     for side, id_names in zip(rows, ids, strict=True):  # and what only numbers its rows
         texts = {name: [as_text(row.get(name)).strip() for row in side] for name in side[0]}
@@ -132,7 +131,6 @@ def refuse_unpaired(
         kind = choose_kind(look_at(pair[0], values))
         suffix = f":{kind}" if argument == "fields" and kind != "text" else ""
         spelled.append(("=".join(pair) if pair[0] != pair[1] else pair[0]) + suffix)
-    labels = [label_of(side) for side, _ in read]
     has = [f"{label} has {show_names(each)}" for label, each in zip(
         labels, ([*side[0]] if side else [] for side in rows), strict=True)]  # fmt: skip
     if lacking is not None:

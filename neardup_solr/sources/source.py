@@ -41,12 +41,6 @@ def shown_name(paths: Sequence[Named]) -> str:
     return f"{os.fspath(paths[0])}{more}"
 
 
-def label_of(source: Any) -> str:
-    """Name a source in messages: by its files, or by its class."""
-    paths = paths_of(source)
-    return type(source).__name__ if paths is None else shown_name(paths)
-
-
 def is_collection(source: object) -> TypeIs[SolrCollection]:
     """Tell a Collection from other sources. What talks with Solr is not loaded for it."""
     module = sys.modules.get("neardup_solr.solr.collection")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -36,12 +36,12 @@ class Several(Exception):
         self.records = records
 
 
-def read_contents(part: SourcePart, most: int) -> str:
+def read_contents(part: SourcePart) -> str:
     """Read the text of a file: of a page or an e-mail, only what it says.
 
     Raises Unusable, and Several for a mailbox or references.
     """
-    written = read_whole(part, most)
+    written = read_whole(part, part.reading.room())
     kind = find_kind(written)
     if kind is not None and kind.format == "html":
         return parse_page(decode_page(written, part.reading))[1]
@@ -59,10 +59,27 @@ def open_folder(part: SourcePart) -> SourceTable:
     """Open the text files of a folder and its folders: the id is the path within it, with "/"."""
     records = _read_folder(part, part.reading)
     return SourceTable(
-        format="folder", reading=part.reading, documents=lambda: records,
-        records=enumerate(records, 1),
-        parse=lambda record: [record.id, getattr(record, "text", None)], names=(ID, TEXT),
-    )  # fmt: skip
+        format="folder", reading=part.reading, contents=FolderTexts(records), names=(ID, TEXT)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FolderTexts:
+    """Documents of the files of a folder, which are its records, too."""
+
+    texts: Iterator[Record]
+
+    def documents(self) -> Iterator[Record]:
+        """Return the documents."""
+        return self.texts
+
+    def records(self) -> Iterator[tuple[int, Record]]:
+        """Number the documents."""
+        return enumerate(self.texts, 1)
+
+    def parse(self, record: Record) -> list[str | None]:
+        """Take the id and the text of a document, or of an error."""
+        return [record.id, getattr(record, "text", None)]
 
 
 def _read_folder(part: SourcePart, reading: Reading) -> Iterator[Record]:
@@ -111,7 +128,7 @@ def _file(path: Path, part: SourcePart, reading: Reading) -> Record | None:
         if not stat.S_ISREG(mode):  # reading a pipe or a device might never end
             return RecordError(position, "not a regular file", id, code="file-kind")
         opened = SourcePart(label=str(path), name=position, path=path, reading=reading, within=id)
-        text = read_contents(opened, reading.max_doc_bytes)
+        text = read_contents(opened)
     except Unusable as problem:
         raw = problem.raw
         columns = None if raw is None else as_columns((ID, TEXT), (id, raw))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import UUID
 
 import orjson
@@ -45,17 +46,31 @@ def decode(raw: bytes | None, reading: Reading) -> str:
     None stands for a record that was too large to be held.
     """
     if raw is None:
-        raise Unusable(too_large(reading.max_doc_bytes), code="record-too-large")
+        raise Unusable(too_large(reading.room()), code="record-too-large")
     if b"\0" in raw and not reading.lossy:
         raise Unusable(HOLDS_NUL, raw, code="encoding")
     try:
-        return raw.decode("utf-8", reading.on_invalid)
+        return raw.decode("utf-8", "replace" if reading.lossy else "strict")
     except UnicodeDecodeError as error:
         if reading.encoding:  # it is decoded already; `encodings` marks what could not be
             reason = f"invalid {reading.encoding}: bytes that are not a character"
             raise Unusable(reason, raw, code="encoding") from error
         reason = f"{NOT_UTF8}byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
         raise Unusable(reason, raw, code="encoding") from error
+
+
+def decode_lines(raws: Sequence[bytes | None]) -> list[str]:
+    """Decode lines, or none if any is too long or not UTF-8."""
+    written = join_lines(raws)
+    try:
+        return [] if written is None or b"\0" in written else written.decode().split("\n")
+    except UnicodeDecodeError:
+        return []
+
+
+def join_lines(lines: Sequence[bytes | None]) -> bytes | None:
+    """Join the lines of a row as they are written, or None if any was too long to be held."""
+    return None if None in lines else b"\n".join(cast("Sequence[bytes]", lines))
 
 
 def read_value(boxed: Any, reading: Reading) -> Any:

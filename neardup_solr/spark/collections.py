@@ -183,7 +183,7 @@ def _index_partition(
         if error.id is not None:
             sent[error.id] = 0
 
-    source = arguments.Source(usable(), max_doc_bytes=reading.max_doc_bytes)
+    source = reading.as_source(usable())
     columns: dict[str, Any] = {"id": reading.id, "text": reading.text, "keep": reading.keep or None}
     done = index_source(source, target, on_error=refuse, **columns, **options)
     errors = [(error.id or "", error.reason) for error in (*unusable.first, *done.errors)]

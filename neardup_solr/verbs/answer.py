@@ -207,7 +207,7 @@ def _read_texts(
     if isinstance(source, Collection):
         texts = source.texts(sorted(ids))
     else:
-        records, refused = sources.find(source, ids, reading=reading)
+        records, refused = sources.open_source(source, reading).find(ids)
         texts = {id: record.text for id, record in records.items()}
     lacking = sorted({*ids} - texts.keys())
     if lacking and is_needed:

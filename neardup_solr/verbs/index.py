@@ -68,8 +68,8 @@ def index_source(
     with collection.session.outages.waited_for(patience), run.notes_on_errors(), folder as opened:
         if opened is not None:
             run.open_job(opened, resume=resume)
-        records = sources.records(source, reading=reading, on_progress=run.progress.count_bytes)
-        run.batches = run.make_batches(check_documents(records))
+        read = sources.open_source(source, reading, on_progress=run.progress.count_bytes)
+        run.batches = run.make_batches(check_documents(read.records()))
         chosen = run.choose_settings(settings, min_replicas)
         collection.require_fields(["id", *chosen.fields])
         collection.require_placed(min_replicas)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import checkpoint, sources
-from neardup_solr.arguments import Source
 from neardup_solr.checkpoint import Job, SavedJob, folders_of, read_job, read_letters, read_mtime
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
 from neardup_solr.letters import Letter
@@ -128,7 +127,7 @@ class _Retry:
                 return
             reader, errors = LetterReader(saved.work), dict[int, RecordError]()
             summary = index_source(
-                Source(self._documents(folder, reader, errors), max_doc_bytes=reader.max_doc_bytes),
+                reader.reading.as_source(self._documents(folder, reader, errors)),
                 self.collection,
                 id=reader.reading.id,
                 text=reader.reading.text,
@@ -192,15 +191,15 @@ class LetterReader:
         except (KeyError, TypeError, NeardupError) as error:
             reason = f"the stored settings for reading {work.source} are invalid ({error})"
             raise JobError(reason, "index the whole source again", code="job-unreadable") from None
-        self.max_doc_bytes = self.reading.max_doc_bytes
         self._source = work.source
         self._format, self._header = self.reading.source_format, b""
+        opened = sources.open_source(self._source, self.reading, on_notice=ignore)
         with suppress(NeardupError):  # the source may be gone, or have changed
             if not self._format and self._source != "-":
-                self._format = sources.format_of(self._source, reading=self.reading)
+                self._format = opened.format
             is_table = self._format in TABLES and work.identity is not None
             if is_table and identity(self._source, self.reading) == work.identity:
-                table = sources.open(self._source, reading=self.reading)
+                table = opened.table()
                 self._header, self._delimiter = table.head, table.delimiter
 
     def read(self, letter: Letter) -> Record:

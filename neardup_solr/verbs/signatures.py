@@ -60,9 +60,8 @@ def write_signatures(
     require_library(output, "Parquet", "pyarrow")
     used, failures = settings_of(settings), Failures(on_error)
     progress = sources.make_progress("signing", source, on_progress or ignore)
-    documents = sources.documents(
-        source, reading=reading, on_error=failures.add, on_progress=progress.count_bytes
-    )
+    opened = sources.open_source(source, reading, on_progress=progress.count_bytes)
+    documents = opened.documents(failures.add)
     usable = filter_usable(documents, failures.add)
     written = write_parquet(output, _schema(used), _batches(usable, used, progress))
     failures.warn()

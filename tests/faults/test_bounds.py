@@ -19,8 +19,7 @@ from neardup_solr.arguments import MAX_DOC_BYTES
 from neardup_solr.cli import main
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.minhash import sign
-from neardup_solr.sources import Reading
-from neardup_solr.sources import documents as read
+from neardup_solr.sources import Reading, open_source
 from neardup_solr.testing import SIZES
 from neardup_solr.units import in_bytes
 from tests.faults import tiers
@@ -47,8 +46,8 @@ ENCODE = """
 import sys
 from neardup_solr.minhash import encode_documents
 from neardup_solr.settings import Settings
-from neardup_solr.sources import documents as read
-for document in read(sys.argv[1]):
+import neardup_solr as nd
+for document in nd.read(sys.argv[1], id="id"):
     encode_documents([document], Settings())
 status = open("/proc/self/status").read()
 print("peak", status.partition("VmHWM:")[2].split()[0], file=sys.stderr)
@@ -204,7 +203,7 @@ def test_a_document_of_the_largest_size_is_signed_within_the_memory(
     row("R12", f"largest document as {name}: {over} MiB over base signed, {made} MiB encoded")
     assert max(over, made) <= MOST_MEBIBYTES
     errors: list[RecordError] = []
-    found = read(FORMATS[name](_fresh(tmp_path / "b"), LARGEST + 1), on_error=errors.append)
+    found = open_source(FORMATS[name](_fresh(tmp_path / "b"), LARGEST + 1)).documents(errors.append)
     assert len(list(found)) == 2
     assert [error.reason for error in errors] == ["too_large: more than 10,485,760 bytes"]
 
@@ -269,13 +268,13 @@ def test_what_grows_too_much_is_refused(
     path.write_bytes(good + blocks + compress(b"\n3 d e f\n"))
     refused = r"expands to more than 1,000 times its .* NEARDUP_MAX_GROWTH=0$"
     with pytest.raises(SourceError, match=refused):
-        list(read(path, on_error=lambda _: None))
+        list(open_source(path).documents(lambda _: None))
     for limit in ("0", "1e5"):
         monkeypatch.setenv("NEARDUP_MAX_GROWTH", limit)
-        assert len(list(read(path, on_error=lambda _: None))) == 2
+        assert len(list(open_source(path).documents(lambda _: None))) == 2
     monkeypatch.setenv("NEARDUP_MAX_GROWTH", "many")
     with pytest.raises(ArgumentError, match=r"\$NEARDUP_MAX_GROWTH .*many"):
-        list(read(path))
+        list(open_source(path).documents())
 
 
 @pytest.mark.usefixtures("growth")
@@ -286,7 +285,7 @@ def test_what_compresses_well_is_read(tmp_path: Path, suffix: str) -> None:
     content = COMPRESSORS[suffix](BLOCK + b"\n" + b"1 a b c\n" * 2)
     path.write_bytes(content)
     assert len(BLOCK) > 1_000 * len(content)
-    assert len(list(read(path, on_error=lambda _: None))) == 2
+    assert len(list(open_source(path).documents(lambda _: None))) == 2
     pages = b"".join(
         b"%d %s\n"
         % (page, b" ".join(b"word%d" % (at * 7_919 % (500 + page)) for at in range(9_000)))
@@ -294,7 +293,7 @@ def test_what_compresses_well_is_read(tmp_path: Path, suffix: str) -> None:
     )
     copies = GROWN // len(pages) + 2
     path.write_bytes(COMPRESSORS[suffix](pages) * copies)
-    assert sum(1 for _ in read(path)) == 64 * copies
+    assert sum(1 for _ in open_source(path).documents()) == 64 * copies
 
 
 def test_a_document_that_is_too_large_may_be_allowed(

@@ -13,8 +13,7 @@ import pytest
 
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.sources import Reading, size_hint
-from neardup_solr.sources import documents as read
+from neardup_solr.sources import Reading, open_source, size_hint
 from neardup_solr.sources.excel import MOST_WHOLE
 
 BEYOND = 2**20 + 1  # a row that no sheet has
@@ -23,7 +22,7 @@ SECRET = "the secret text outside"
 
 def ids_and_errors(path: Path) -> tuple[list[str], list[RecordError]]:
     errors: list[RecordError] = []
-    return [found.id for found in read(path, on_error=errors.append)], errors
+    return [found.id for found in open_source(path).documents(errors.append)], errors
 
 
 def _out_of_root(root: Path, secret: Path) -> None:
@@ -84,9 +83,9 @@ def test_no_link_leaves_the_root(tmp_path: Path, link: Callable[[Path, Path], No
         "texts/x.txt (id 'x.txt'): a link that leaves the folder is not followed"
     ]
     assert errors[0].record is None
-    written = sources.open(root, reading=Reading())
+    written = sources.open_source(root, Reading()).table()
     assert SECRET not in str(
-        [found for _, found in written.records if not isinstance(found, Exception)]
+        [found for _, found in written.records() if not isinstance(found, Exception)]
     )
     assert size_hint(root) is not None
 

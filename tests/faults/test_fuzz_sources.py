@@ -22,8 +22,7 @@ from hypothesis import strategies as st
 
 from neardup_solr.errors import NeardupError, RecordError
 from neardup_solr.records import Document, find_problem
-from neardup_solr.sources import Reading
-from neardup_solr.sources import documents as read
+from neardup_solr.sources import Reading, open_source
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
 
@@ -74,7 +73,7 @@ def check(name: str, content: bytes, reading: Reading) -> int | None:
         tracemalloc.start()
         try:
             found.extend(
-                read(path, reading=reading, on_error=errors.append, on_notice=lambda _: None)
+                open_source(path, reading, on_notice=lambda _: None).documents(errors.append)
             )
         except NeardupError as refused:
             refusal: str | None = str(refused)
@@ -227,13 +226,13 @@ def test_objects_round_trip_or_are_told(
     make: Callable[[list[dict[str, Any]]], Any], rows: list[dict[str, Any]]
 ) -> None:
     """As many documents and errors as there are objects, in memory as in a file."""
-    from neardup_solr.sources import documents
+    from neardup_solr.sources import open_source
 
     errors: list[RecordError] = []
     count = 0
     try:
         reading = Reading(keep=("city",))
-        for _ in documents(make(rows), reading=reading, on_error=errors.append):
+        for _ in open_source(make(rows), reading).documents(errors.append):
             count += 1
     except NeardupError:
         return

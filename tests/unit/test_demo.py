@@ -7,16 +7,16 @@ from itertools import combinations
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr import demo
-from neardup_solr.sources import Reading
-from neardup_solr.sources import documents as read
+from neardup_solr.sources import Reading, open_source
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import word_shingles
 from neardup_solr.verbs.evaluate import evaluate_pairs
 
 KEEPING = Reading(keep=("city", "kind"))
-DOCUMENTS = {found.id: found for found in read(demo.listings(), reading=KEEPING)}
+DOCUMENTS = {found.id: found for found in open_source(demo.listings(), KEEPING).documents()}
 PAIRS = [
-    (found.id, found.text) for found in read(demo.pairs(), reading=Reading(text=("other_id",)))
+    (found.id, found.text)
+    for found in open_source(demo.pairs(), Reading(text=("other_id",))).documents()
 ]
 
 

@@ -87,7 +87,7 @@ def _check(typed: Typed) -> bool:
     source, reading = sources.reading_of(typed["source"], guess, **columns)
     check_keep(reading.keep)
     # Notices about the source are printed when it is indexed.
-    documents = sources.documents(source, reading=reading, on_error=ignore, on_notice=ignore)
+    documents = sources.open_source(source, reading, on_notice=ignore).documents(ignore)
     if can_read_again:
         next(documents, None)
     return can_read_again

@@ -26,7 +26,7 @@ def search(typed: Typed, *, format: RowFormat | None = None) -> int:
         show.say_if_typed(["-"], "the text")
         from neardup_solr import sources
 
-        typed = typed.replace(text=sources.read_text("-"))
+        typed = typed.replace(text=sources.open_source("-").text())
     target = typed.connect()
     matches = nd.search(target, **typed.arguments)
     if as_rows is None:

@@ -231,7 +231,8 @@ def read_pieces(
     source: SourceLike, reading: Reading, on_progress: Callable[[int], None] = ignore
 ) -> Iterator[Piece]:
     """Read a source, with an error in place of each record that cannot be used."""
-    pieces = check_documents(sources.pieces(source, reading=reading, on_progress=on_progress))
+    opened = sources.open_source(source, reading, on_progress=on_progress)
+    pieces = check_documents(opened.pieces())
     return _fail_repeated(pieces) if reading.on_repeat == "fail" else pieces
 
 

@@ -13,9 +13,10 @@ from neardup_solr.arguments import PairMeasure, Way
 from neardup_solr.candidates import Candidates
 from neardup_solr.files import paths_of
 from neardup_solr.measures.equality import NUMBERS, SYMBOLS
+from neardup_solr.progress import ignore
 from neardup_solr.reports.pair import PairTable
 from neardup_solr.settings import CAP, WORD_CAP
-from neardup_solr.sources.head import is_for_excel
+from neardup_solr.sources.reader import open_source
 from neardup_solr.sources.source import is_collection, shown_name
 from neardup_solr.verbs.duplicates.candidate_pairs import make_joining
 from neardup_solr.verbs.duplicates.comparison import Comparison
@@ -117,7 +118,7 @@ def make_result(
             **explain_pairs(comparison, grouped, keys),
             table=table,
             is_for_excel=any(
-                is_for_excel(source, reading=reading)
+                open_source(source, reading, on_notice=ignore).is_for_excel
                 for source, reading in zip(plan.sources, plan.readings, strict=True)
                 if not is_collection(source)
             ),

@@ -236,8 +236,9 @@ def _has_column(request: DuplicatesRequest, name: str) -> bool:
     """Tell whether a source has a column of that very name."""
     sides = (each for each in (request.source, request.against) if not is_collection(each))
     read = (reading_of(side, "number", text=name) for side in sides)
+    opened = (sources.open_source(side, reading, on_notice=ignore) for side, reading in read)
     try:
-        return any(matches(name, sources.column_names(side, reading=how)) for side, how in read)
+        return any(matches(name, each.column_names()) for each in opened)
     except SourceError:  # which those tell who read it
         return False
 

@@ -118,13 +118,14 @@ def _find_layout(paths: Sequence[Path], reading: Reading) -> tuple[str, Collecti
 
     Without the latter, if they cannot be read: that is told later.
     """
+    opened = sources.open_source([*paths], reading, on_notice=ignore)
     try:
-        source = sources.open([*paths], reading=reading)
-        _, first = (0, None) if source.names else next(source.records, (0, None))
+        source = opened.table()
+        _, first = (0, None) if source.names else next(source.records(), (0, None))
         columns = source.row(first) if source.is_apart(first) else source.names or ()
         return source.format, columns, source.schema
     except (RecordError, ValueError, StopIteration, RuntimeError):
-        return sources.format_of([*paths], reading=reading), (), None
+        return opened.format, (), None
 
 
 def identify(source: Compared, reading: Reading) -> str | None:
@@ -190,7 +191,7 @@ class SourceRecords:
         from neardup_solr.reports.copies import open_copy
 
         check_files(self.paths, self.reading, files, self.against)
-        source = sources.open(self.paths, reading=self.reading)
+        source = sources.open_source(self.paths, self.reading, on_notice=ignore).table()
         counts = {"kept": 0, "removed": 0, "repeated": 0, "failed": 0}
         with ExitStack() as opened:
             keep, remove, reject = [
@@ -200,7 +201,7 @@ class SourceRecords:
                 for name, path in files.items()
             ]
             failures = self._read_failures() if files["rejected"] is not None else None
-            records = zip_longest(self.are_documents, (record for _, record in source.records))
+            records = zip_longest(self.are_documents, (record for _, record in source.records()))
             for number, (is_document, record) in enumerate(records, 1):
                 if is_document is None or (record is None and is_document):
                     raise self._make_error()

@@ -71,7 +71,7 @@ def read_source(
             if len(words) == 2 * SAMPLE:
                 words, step = words[1::2], 2 * step
 
-    documents, refused = sources.find(source, ids, reading=reading, on_document=look)
+    documents, refused = sources.open_source(source, reading).find(ids, look)
     for id in ids:
         if id not in documents:
             raise sources.lacking(source, id, refused)

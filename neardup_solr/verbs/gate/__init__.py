@@ -42,7 +42,7 @@ def open_gate(request: GateRequest) -> Decisions:
     texts = collection.names.columns
     source, reading = reading_of(request.source, "refuse", text=texts, keep=columns, at_once=True)
     progress = sources.make_progress("deciding", source, request.on_progress or ignore)
-    records = sources.records(source, reading=reading, on_progress=progress.count_bytes)
+    records = sources.open_source(source, reading, on_progress=progress.count_bytes).records()
     index = request.index
     finder = make_finder(collection, policy, listed(request.fq), index=index, may_be_known=True)
     delivery = guard = None

@@ -79,7 +79,7 @@ def _read_known(known: object) -> list[tuple[str, str]]:
 def _open_source(request: TuneRequest, failures: Failures) -> tuple[Settings, Iterator[Document]]:
     """Open a source, and choose the settings by its first texts."""
     source, reading = reading_of(request.source, "number", id=request.id, text=request.text)
-    documents = sources.documents(source, reading=reading, on_error=failures.add)
+    documents = sources.open_source(source, reading).documents(failures.add)
     first = list(islice(documents, FIRST_TEXTS))
     lengths = (len(document.text) for document in first)
     fitted = fit_shingles(request.settings, DEFAULT_SETTINGS, lengths)

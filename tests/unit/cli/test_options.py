@@ -9,7 +9,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -286,9 +285,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         note("connect", address, name, **kwargs)
         return collection.open_collection(address or "http://127.0.0.1:1/solr", name or "neardup")
 
-    def read(*args: object, **kwargs: object) -> Iterator[nd.Document]:
+    def open_source(*args: object, **kwargs: object) -> sources.SourceReader:
         note("read", *args, **kwargs)
-        return iter(())
+        return sources.SourceReader([], None, sources.Reading())
 
     def verb(name: str) -> Any:
         def call(*args: object, **kwargs: object) -> None:
@@ -303,7 +302,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     compare = verb("duplicates")
     monkeypatch.setattr(find, "find_duplicates", lambda request, **_: compare(**vars(request)))
     monkeypatch.setattr(nd, "connect", connect, raising=False)
-    monkeypatch.setattr(sources, "documents", read)
+    monkeypatch.setattr(sources, "open_source", open_source)
     monkeypatch.setattr(admin, "exists", lambda solr: True)
     monkeypatch.setattr(embedded, "is_known", lambda: True)
     monkeypatch.setattr(schema, "read_schema", lambda solr: Schema(key="id", types={}, fields={}))

@@ -17,10 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.sources import Reading, read_text
-from neardup_solr.sources import documents as read
-from neardup_solr.sources.formats import FORMATS
+from tests.reading import Options, read
 
 GOOD_LINE = {
     "txt": b"good text\n",
@@ -28,6 +27,7 @@ GOOD_LINE = {
     "tsv": b"good\ttext\n",
     "jsonl": b'{"id":"good","text":"text"}\n',
 }
+FORMATS = "lines, csv, tsv, jsonl, json, parquet, xlsx, xls, html, eml, mbox, ris, bibtex, folder"
 HEADER = {"txt": b"", "csv": b"id,text\n", "tsv": b"id\ttext\n", "jsonl": b""}
 
 # name: the format, one bad record, and words of the reason it gets.
@@ -86,7 +86,7 @@ def test_a_bad_record_is_one_located_error_and_the_rest_is_read(tmp_path: Path, 
     path = tmp_path / f"a.{suffix}"
     path.write_bytes(HEADER[suffix] + 2 * good + bad + 3 * good)
     errors: list[RecordError] = []
-    found = list(read(path, reading=Reading(max_doc_bytes=1_000), on_error=errors.append))
+    found = list(nd.read(nd.Source(path, max_doc_bytes=1_000), id="id", on_error=errors.append))
     line = 3 + HEADER[suffix].count(b"\n")
     assert [one.id for one in found] == ["good"] * 5
     assert [error.position for error in errors] == [f"a.{suffix}, line {line}"]
@@ -97,7 +97,7 @@ def test_without_on_error_the_first_bad_record_is_raised(tmp_path: Path) -> None
     """The documents before it are given, then its error is raised."""
     path = tmp_path / "a.jsonl"
     path.write_bytes(GOOD_LINE["jsonl"] + b"{}\n" + GOOD_LINE["jsonl"])
-    documents = read(path)
+    documents = nd.read(path, id="id")
     assert next(documents).id == "good"
     with pytest.raises(RecordError, match=r"a\.jsonl, line 2: no id"):
         next(documents)
@@ -109,7 +109,7 @@ def test_a_kept_object_of_too_many_levels_costs_its_record_only(tmp_path: Path) 
     deep = b'{"id":7,"text":"a","tags":' + b'{"a":' * 500 + b"1" + b"}" * 500 + b"}\n"
     path.write_bytes(2 * GOOD_LINE["jsonl"] + deep)
     errors: list[RecordError] = []
-    assert len(list(read(path, reading=Reading(keep=("tags",)), on_error=errors.append))) == 2
+    assert len(list(nd.read(path, id="id", keep=("tags",), on_error=errors.append))) == 2
     assert "the column 'tags' cannot be kept as JSON" in errors[0].reason
     assert errors[0].id == "7"
 
@@ -125,7 +125,7 @@ def test_a_kept_number_that_would_be_rounded_costs_its_record_only(
     lines = (f'{{"id":{at},"text":"a","n":{each}}}\n' for at, each in enumerate((1, 1e30, value)))
     path.write_text("".join(lines))
     errors: list[RecordError] = []
-    found = read(path, reading=Reading(keep=("n",)), on_error=errors.append)
+    found = nd.read(path, id="id", keep=("n",), on_error=errors.append)
     assert [one.kept["n"] for one in found] == [1, 1e30]
     reason = "the column 'n' contains a whole number larger than 64 bits"
     assert [error.reason for error in errors] == [reason]
@@ -145,7 +145,7 @@ def test_quotes_and_objects_within_are_no_keys_that_repeat(tmp_path: Path, objec
     path = tmp_path / "a.jsonl"
     escaped = json.dumps(object).replace("b", "\\u0062")
     path.write_text(f"{json.dumps(object)}\n{escaped}\n")
-    assert len(list(read(path))) == 2
+    assert len(list(nd.read(path, id="id"))) == 2
 
 
 def test_an_error_on_a_text_names_the_id(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_an_error_on_a_text_names_the_id(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(2 * GOOD_LINE["jsonl"] + b'{"id":7}\n')
     errors: list[RecordError] = []
-    assert len(list(read(path, on_error=errors.append))) == 2
+    assert len(list(nd.read(path, id="id", on_error=errors.append))) == 2
     assert errors[0].id == "7"
 
 
@@ -163,7 +163,7 @@ def test_what_an_open_quote_swallowed_is_read_again(tmp_path: Path) -> None:
     rows = ["1,a", '2,"open', *(f"{number},text" for number in range(3, 3_000))]
     path.write_text("\n".join(["id,text", *rows]))
     errors: list[RecordError] = []
-    found = [one.id for one in read(path, on_error=errors.append)]
+    found = [one.id for one in nd.read(path, id="id", on_error=errors.append)]
     assert found == ["1", *map(str, range(3, 3_000))]
     assert [error.position for error in errors] == ["a.csv, line 3"]
 
@@ -174,7 +174,8 @@ def test_too_long_a_line_within_quotes_costs_its_record_only(tmp_path: Path) -> 
     path.write_text('id,text\n1,a\n2,"b\n' + 200_000 * "b" + '\n3,c\n"\n4,d\n')
     errors: list[RecordError] = []
     found = [
-        one.id for one in read(path, reading=Reading(max_doc_bytes=10), on_error=errors.append)
+        one.id
+        for one in nd.read(nd.Source(path, max_doc_bytes=10), id="id", on_error=errors.append)
     ]
     assert found == ["1", "4"]
     assert [error.position for error in errors] == ["a.csv, line 3"]
@@ -184,7 +185,7 @@ def test_half_a_million_characters_in_quotes_are_read(tmp_path: Path) -> None:
     """The csv module's own limit of 131,072 characters a field does not hold."""
     path = tmp_path / "a.csv"
     path.write_bytes(b'id,text\n1,"' + b"word " * 100_000 + b'"\n')
-    assert [len(found.text) for found in read(path)] == [500_000]
+    assert [len(found.text) for found in nd.read(path, id="id")] == [500_000]
 
 
 def _truncated(compress: Callable[[bytes], bytes], cut: int) -> bytes:
@@ -222,7 +223,7 @@ def test_a_source_that_ends_badly_gives_what_is_good(
     path = tmp_path / f"a.txt.{suffix}"
     path.write_bytes(content)
     errors: list[RecordError] = []
-    assert list(read(path, on_error=errors.append))
+    assert list(nd.read(path, id="id", on_error=errors.append))
     assert [error.position for error in errors] == [f"a.txt.{suffix}, at its end"]
     assert reason in errors[0].reason
 
@@ -232,58 +233,63 @@ def test_half_a_utf16_character_at_the_end_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("1 a\n2 b\n3 c\n".encode("utf-16") + b"4")
     errors: list[RecordError] = []
-    assert len(list(read(path, on_error=errors.append))) == 3
+    assert len(list(nd.read(path, id="id", on_error=errors.append))) == 3
     assert "half a UTF-16 character" in errors[0].reason
 
 
-WHOLE: dict[str, tuple[str, bytes, Reading, str]] = {
-    "empty": ("a.txt", b"", Reading(), "is empty"),
-    "empty_gz": ("a.csv.gz", gzip.compress(b""), Reading(), "is empty"),
-    "empty_parquet": ("a.parquet", b"", Reading(), "is not a complete Parquet file"),
-    "unknown_suffix": ("a.docx", b"x", Reading(), ", ".join(FORMATS)),
-    "no_suffix": ("a", b"x", Reading(), "set `source_format`"),
-    "unknown_format": ("a.txt", b"x", Reading(source_format="xml"), "unknown format 'xml'"),
-    "not_gzip": ("a.txt.gz", b"1 a\n", Reading(), "is not gzip despite its suffix"),
-    "not_zstd": ("a.txt.zst", b"1 a\n", Reading(), "is not zstd despite its suffix"),
-    "not_parquet": ("a.parquet", b"id,text\n1,a\n", Reading(), "is not a complete Parquet file"),
+WHOLE: dict[str, tuple[str, bytes, Options, str]] = {
+    "empty": ("a.txt", b"", {}, "is empty"),
+    "empty_gz": ("a.csv.gz", gzip.compress(b""), {}, "is empty"),
+    "empty_parquet": ("a.parquet", b"", {}, "is not a complete Parquet file"),
+    "unknown_suffix": (
+        "a.docx",
+        b"x",
+        {},
+        FORMATS,
+    ),
+    "no_suffix": ("a", b"x", {}, "set `source_format`"),
+    "unknown_format": ("a.txt", b"x", {"source_format": "xml"}, "unknown format 'xml'"),
+    "not_gzip": ("a.txt.gz", b"1 a\n", {}, "is not gzip despite its suffix"),
+    "not_zstd": ("a.txt.zst", b"1 a\n", {}, "is not zstd despite its suffix"),
+    "not_parquet": ("a.parquet", b"id,text\n1,a\n", {}, "is not a complete Parquet file"),
     "file_as_folder": (
         "a.txt",
         b"1 a\n",
-        Reading(source_format="folder"),
+        {"source_format": "folder"},
         "is a file, not a folder",
     ),
-    "csv_no_text": ("a.csv", b"id,title\n1,a\n", Reading(), "'text' is missing; available"),
-    "csv_semicolons": ("a.csv", b"key;title\n1;a\n", Reading(), "'key', 'title'"),
-    "csv_blank": ("a.csv", b"\n\n", Reading(), "there are no columns"),
-    "csv_twice": ("a.csv", b"id,text,text\n1,a,b\n", Reading(), "'text' appears twice"),
-    "csv_kept": ("a.csv", b"id,text\n1,a\n", Reading(keep=("city",)), "'city' is missing"),
-    "csv_latin1_header": ("a.csv", b"id,text,\xe9\n1,a\n", Reading(), "its header cannot be read"),
-    "csv_as_jsonl": ("a.jsonl", b"id,text\n1,a\n", Reading(), "2 of the first 2 records"),
-    "json_document": ("a.jsonl", b'{\n"id":1,\n"text":"a"}\n', Reading(), "on several lines"),
-    "json_other_fields": ("a.jsonl", b'{"key":1,"text":"a"}\n', Reading(), "`id` and `text`"),
-    "utf16_without_mark": ("a.txt", "1 a\n2 b\n".encode("utf-16-le"), Reading(), "UTF-16 without"),
-    "binary": ("a.txt", bytes(range(256)) * 9, Reading(), "is not text: it has NUL"),
-    "nul": ("a.csv", b"id,text\n" + b"1,\0\n" * 3, Reading(), "give a text file"),
-    "nul_header": ("a.csv", b"i\0d,text\n1,a\n", Reading(), "give a text file"),
-    "xlsx_as_csv": ("a.csv", b"PK\x03\x04\x14\0", Reading(), "is a ZIP archive, not text"),
-    "parquet_as_txt": ("a.txt", b"PAR1\x15\x04", Reading(), "is a Parquet file, not text"),
-    "gzip_as_csv": ("a.csv", gzip.compress(b"id,text\n"), Reading(), "is compressed with gzip"),
-    "png_as_jsonl": ("a.jsonl", b"\x89PNG\r\n\x1a\n", Reading(), "is a PNG image, not text"),
-    "many_columns": ("a.csv", b"a," * 11 + b"a\n", Reading(), "'a' and 2 more; name"),
-    "bad_lines": ("a.txt", b"1\x00\n\xff \n", Reading(), "give a text file"),
-    "lines_keep": ("a.txt", b"1 a\n", Reading(keep=("city",)), "has no further columns"),
+    "csv_no_text": ("a.csv", b"id,title\n1,a\n", {}, "'text' is missing; available"),
+    "csv_semicolons": ("a.csv", b"key;title\n1;a\n", {}, "'key', 'title'"),
+    "csv_blank": ("a.csv", b"\n\n", {}, "there are no columns"),
+    "csv_twice": ("a.csv", b"id,text,text\n1,a,b\n", {}, "'text' appears twice"),
+    "csv_kept": ("a.csv", b"id,text\n1,a\n", {"keep": ("city",)}, "'city' is missing"),
+    "csv_latin1_header": ("a.csv", b"id,text,\xe9\n1,a\n", {}, "its header cannot be read"),
+    "csv_as_jsonl": ("a.jsonl", b"id,text\n1,a\n", {}, "2 of the first 2 records"),
+    "json_document": ("a.jsonl", b'{\n"id":1,\n"text":"a"}\n', {}, "on several lines"),
+    "json_other_fields": ("a.jsonl", b'{"key":1,"text":"a"}\n', {}, "`id` and `text`"),
+    "utf16_without_mark": ("a.txt", "1 a\n2 b\n".encode("utf-16-le"), {}, "UTF-16 without"),
+    "binary": ("a.txt", bytes(range(256)) * 9, {}, "is not text: it has NUL"),
+    "nul": ("a.csv", b"id,text\n" + b"1,\0\n" * 3, {}, "give a text file"),
+    "nul_header": ("a.csv", b"i\0d,text\n1,a\n", {}, "give a text file"),
+    "xlsx_as_csv": ("a.csv", b"PK\x03\x04\x14\0", {}, "is a ZIP archive, not text"),
+    "parquet_as_txt": ("a.txt", b"PAR1\x15\x04", {}, "is a Parquet file, not text"),
+    "gzip_as_csv": ("a.csv", gzip.compress(b"id,text\n"), {}, "is compressed with gzip"),
+    "png_as_jsonl": ("a.jsonl", b"\x89PNG\r\n\x1a\n", {}, "is a PNG image, not text"),
+    "many_columns": ("a.csv", b"a," * 11 + b"a\n", {}, "'a' and 2 more; name"),
+    "bad_lines": ("a.txt", b"1\x00\n\xff \n", {}, "give a text file"),
+    "lines_keep": ("a.txt", b"1 a\n", {"keep": ("city",)}, "has no further columns"),
 }
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_source_that_is_wrong_as_a_whole_is_refused(tmp_path: Path, name: str) -> None:
     """One line that names the source and says what to do, before any document or error."""
-    file, content, reading, words = WHOLE[name]
+    file, content, options, words = WHOLE[name]
     (tmp_path / file).write_bytes(content)
     errors: list[RecordError] = []
     asked = name in ("unknown_format", "lines_keep")
     with pytest.raises(ArgumentError if asked else SourceError) as caught:
-        next(read(tmp_path / file, reading=reading, on_error=errors.append))
+        next(read(tmp_path / file, errors.append, **options))
     assert words in str(caught.value)
     assert str(tmp_path / file) in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -295,7 +301,7 @@ def test_bad_records_after_the_first_thousand_do_not_stop_the_run(tmp_path: Path
     path = tmp_path / "a.jsonl"
     path.write_bytes(1_000 * GOOD_LINE["jsonl"] + 3_000 * b"{}\n")
     errors: list[RecordError] = []
-    assert len(list(read(path, on_error=errors.append))) == 1_000
+    assert len(list(nd.read(path, id="id", on_error=errors.append))) == 1_000
     assert len(errors) == 3_000
 
 
@@ -305,7 +311,7 @@ def test_most_means_more_than_half(tmp_path: Path, bad: int) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(bad * b"{}\n" + (1_000 - bad) * GOOD_LINE["jsonl"] + 2_000 * b"{}\n")
     errors: list[RecordError] = []
-    documents = read(path, on_error=errors.append)
+    documents = nd.read(path, id="id", on_error=errors.append)
     if bad == 500:
         assert len(list(documents)) == 500
         return
@@ -316,34 +322,34 @@ def test_most_means_more_than_half(tmp_path: Path, bad: int) -> None:
 def test_what_is_not_there_or_not_a_file_is_refused(tmp_path: Path) -> None:
     """Missing paths, folders as files and impossible names each get their sentence."""
     with pytest.raises(SourceError, match=r"no such file or folder; check the path"):
-        read(tmp_path / "no.txt")
+        nd.read(tmp_path / "no.txt", id="id")
     with pytest.raises(SourceError, match="is a folder, not a file"):
-        read(tmp_path, reading=Reading(source_format="csv"))
+        nd.read(nd.Source(tmp_path, source_format="csv"), id="id")
     with pytest.raises(SourceError, match="'': is not a valid file name; name a file or a folder"):
-        read("")
+        nd.read("", id="id")
     with pytest.raises(SourceError, match="cannot be read"):
-        read("a\0b.txt")
+        nd.read("a\0b.txt", id="id")
     with pytest.raises(SourceError, match="cannot be read"):
-        read("x" * 5_000)
+        nd.read("x" * 5_000, id="id")
     (tmp_path / "empty").mkdir()
     with pytest.raises(SourceError, match="contains no files"):
-        next(read(tmp_path / "empty"))
+        next(nd.read(tmp_path / "empty", id="id"))
     (tmp_path / "loop.txt").symlink_to(tmp_path / "loop.txt")
     with pytest.raises(SourceError, match="cannot be read"):
-        read(tmp_path / "loop.txt")
+        nd.read(tmp_path / "loop.txt", id="id")
 
 
 def test_standard_input_may_be_empty_closed_or_unfit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing on standard input, no standard input, and Parquet on it are refused."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
     with pytest.raises(SourceError, match="is empty"):
-        next(read("-"))
+        next(nd.read("-", id="id"))
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(SourceError, match="is closed"):
-        next(read("-"))
+        next(nd.read("-", id="id"))
     for format in ("parquet", "folder"):
         with pytest.raises(SourceError, match=r"standard input|not a folder"):
-            next(read("-", reading=Reading(source_format=format)))
+            next(nd.read(nd.Source("-", source_format=format), id="id"))
 
 
 @pytest.mark.parametrize(
@@ -356,7 +362,7 @@ def test_a_missing_library_is_named_with_its_remedy(
     (tmp_path / name).write_bytes(b"x")
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(SourceError, match=r'pip install "neardup-solr\[formats\]"'):
-        next(read(tmp_path / name))
+        next(nd.read(tmp_path / name, id="id"))
 
 
 def test_a_folder_with_bad_files_gives_its_good_ones(tmp_path: Path) -> None:
@@ -378,7 +384,7 @@ def test_a_folder_with_bad_files_gives_its_good_ones(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(root / "socket"))
     errors: list[RecordError] = []
-    found = list(read(root, reading=Reading(max_doc_bytes=1_000), on_error=errors.append))
+    found = list(nd.read(nd.Source(root, max_doc_bytes=1_000), id="id", on_error=errors.append))
     assert [one.id for one in found] == [f"good{number:02}.txt" for number in range(12)]
     assert {error.position: error.reason.partition(":")[0] for error in errors} == {
         "texts/circle": "cannot be read (Too many levels of symbolic links)",
@@ -406,10 +412,10 @@ def test_bad_parquet_rows_are_errors_of_their_own(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "a.parquet")
     errors: list[RecordError] = []
     with pytest.raises(SourceError, match="4 of the first 6 records"):
-        next(read(tmp_path / "a.parquet", on_error=errors.append))
+        next(nd.read(tmp_path / "a.parquet", id="id", on_error=errors.append))
     many = pa.concat_tables([table, pa.table({"id": list("uvwxyz"), "text": list("uvwxyz")})])
     pq.write_table(many, tmp_path / "a.parquet")
-    found = list(read(tmp_path / "a.parquet", on_error=errors.append))
+    found = list(nd.read(tmp_path / "a.parquet", id="id", on_error=errors.append))
     assert [one.id for one in found] == ["1", "6", *"uvwxyz"]
     assert [str(error) for error in errors] == [
         "a.parquet, row 2: the id is empty",
@@ -429,35 +435,19 @@ def test_a_damaged_parquet_file_ends_with_an_error(tmp_path: Path) -> None:
     content[-len(content) // 3 : -len(content) // 5] = bytes(len(content) // 3 - len(content) // 5)
     path.write_bytes(content)
     errors: list[RecordError] = []
-    found = list(read(path, on_error=errors.append))
+    found = list(nd.read(path, id="id", on_error=errors.append))
     assert 0 < len(found) < 2_000
     assert [one.text for one in found] == texts[: len(found)]
     assert errors[0].position == f"a.parquet, after row {len(found)}"
 
 
-def test_read_text_refuses_what_is_no_text(tmp_path: Path) -> None:
-    """Invalid UTF-8, too much text and cut compression are errors on the whole file."""
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"caf\xe9 noir")
-    with pytest.raises(SourceError, match="invalid UTF-8"):
-        read_text(path)
-    with pytest.raises(SourceError, match="too_large"):
-        read_text(path, reading=Reading(max_doc_bytes=5))
-    with pytest.raises(SourceError, match="cannot be read"):
-        read_text(tmp_path)
-    (tmp_path / "a.gz").write_bytes(gzip.compress(b"text")[:-9])
-    with pytest.raises(SourceError, match="truncated gzip"):
-        read_text(tmp_path / "a.gz")
-
-
 GIANTS = """
 import resource, sys
-from neardup_solr.sources import Reading, documents as read
+import neardup_solr as nd
 base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 errors = []
-reading = Reading(max_doc_bytes=2**20)
 for path in sys.argv[1:]:
-    documents = read(path, reading=reading, on_error=errors.append)
+    documents = nd.read(nd.Source(path, max_doc_bytes=2**20), id="id", on_error=errors.append)
     assert [found.text for found in documents] == ["a"] * 4
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(len(errors), (peak - base) // 1024, *{error.reason.partition(":")[0] for error in errors})
@@ -514,7 +504,7 @@ with open({str(path)!r}, "wb") as pipe:
 """
     with subprocess.Popen([sys.executable, "-c", write], stderr=subprocess.DEVNULL) as writer:
         errors: list[RecordError] = []
-        found = read(path, reading=Reading(max_doc_bytes=1_000), on_error=errors.append)
+        found = nd.read(nd.Source(path, max_doc_bytes=1_000), id="id", on_error=errors.append)
         assert [one.text for one in found] == ["a text"]
         assert writer.wait(timeout=60) != 0  # nobody reads it any more
     assert [(one.position, NO_END in one.reason) for one in errors] == [
@@ -528,7 +518,7 @@ def test_an_endless_device_is_refused_in_one_line(tmp_path: Path, suffix: str) -
     """Whatever format its name says; it would be read for ever."""
     (tmp_path / f"a.csv{suffix}").symlink_to("/dev/zero")
     with pytest.raises(SourceError) as caught:
-        next(read(tmp_path / f"a.csv{suffix}", reading=Reading(max_doc_bytes=1_000)))
+        next(nd.read(nd.Source(tmp_path / f"a.csv{suffix}", max_doc_bytes=1_000), id="id"))
     assert "\n" not in str(caught.value)
 
 
@@ -536,7 +526,9 @@ def test_a_long_line_of_a_file_is_passed_over_however_long(tmp_path: Path) -> No
     """A file has an end, so what comes after the line is read."""
     (tmp_path / "a.txt").write_bytes(b"1 a text\n2 " + b"x" * 2**20 + b"\n3 more\n")
     errors: list[RecordError] = []
-    found = read(tmp_path / "a.txt", reading=Reading(max_doc_bytes=100), on_error=errors.append)
+    found = nd.read(
+        nd.Source(tmp_path / "a.txt", max_doc_bytes=100), id="id", on_error=errors.append
+    )
     assert [one.id for one in found] == ["1", "3"]
     assert [one.position for one in errors] == ["a.txt, line 2"]
 
@@ -546,6 +538,6 @@ def test_a_line_that_begins_with_a_tab_has_no_id(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\tThe old pier\n  7 a text\n")
     errors: list[RecordError] = []
-    found = list(read(path, reading=Reading(), on_error=errors.append))
+    found = list(nd.read(path, id="id", on_error=errors.append))
     assert [(one.id, one.text) for one in found] == [("7", "a text")]
     assert [error.reason for error in errors] == ["the id is empty"]

@@ -25,13 +25,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, NeardupError, RecordError, SourceError
-from neardup_solr.records import Document, Number, filter_usable
-from neardup_solr.sources import Reading, documents
 from tests.faults.tiers import sized
+from tests.reading import Options, noticed, read
 
 COLUMNS: dict[str, list[Any]] = {"id": ["1", "2"], "text": ["Café", "日本"], "city": ["Ås", None]}
-KEEP = Reading(keep=("city",))
+KEEP: Options = {"keep": "city"}
+NUMBER = type(next(nd.read([(1, "a")], id="id")).id)  # a text that was a whole number
 EXPECTED = [("1", "Café", {"city": "Ås"}), ("2", "日本", {})]
 
 
@@ -39,20 +40,20 @@ def test_a_tuple_as_a_text_is_read_as_a_list_is() -> None:
     """Its parts are lines; what is not made of texts is refused, whatever its length."""
     given = [("1", ("a", "b")), ("2", ["a", "b"]), ("3", (None, None)), ("4", ())]
     found, said = [], []
-    for one in documents(given, on_error=lambda error: said.append(error.reason)):
+    for one in nd.read(given, id="id", on_error=lambda error: said.append(error.reason)):
         found.append((one.id, one.text))
     assert found == [("1", "a\nb"), ("2", "a\nb"), ("4", "")]
     assert said == ["the text in 'text' is a list, not text"]
 
 
-def told(source: Any, reading: Reading = KEEP) -> list[tuple[str, str, dict[str, Any]]]:
-    return [(one.id, one.text, dict(one.kept)) for one in documents(source, reading=reading)]
+def told(source: Any, options: Options = KEEP) -> list[tuple[str, str, dict[str, Any]]]:
+    return [(one.id, one.text, dict(one.kept)) for one in read(source, **options)]
 
 
-def errors(source: Any, reading: Reading | None = None) -> tuple[list[str], list[str]]:
+def errors(source: Any, **options: Any) -> tuple[list[str], list[str]]:
     """The ids that are usable, and what is said of the other records."""
     found: list[RecordError] = []
-    usable = documents(source, reading=reading or Reading(), on_error=found.append)
+    usable = read(source, found.append, **options)
     return [one.id for one in usable], [str(error) for error in found]
 
 
@@ -107,7 +108,7 @@ SOURCES: dict[str, Callable[[], Any]] = {
     "named_tuples_too": lambda: [Row(**row) for row in rows()],
     "series": lambda: (row for _, row in pd.DataFrame(COLUMNS).iterrows()),
     "sqlite": selected,
-    "documents": lambda: [Document(id=i, text=t, kept=k) for i, t, k in EXPECTED],
+    "documents": lambda: [nd.Document(id=i, text=t, kept=k) for i, t, k in EXPECTED],
 }  # fmt: skip
 
 
@@ -120,7 +121,7 @@ def test_anything_with_columns_is_a_source(name: str) -> None:
 @pytest.mark.parametrize("make", [list, tuple, iter, lambda pairs: [list(each) for each in pairs]])
 def test_pairs_are_documents(make: Callable[[Any], Any]) -> None:
     """(id, text), whole numbers too, need no names."""
-    assert told(make([("1", "a"), (2, "b"), (np.int64(3), "c")]), Reading()) == [
+    assert told(make([("1", "a"), (2, "b"), (np.int64(3), "c")]), {}) == [
         ("1", "a", {}), ("2", "b", {}), ("3", "c", {}),
     ]  # fmt: skip
     with pytest.raises(ArgumentError, match="have no further columns; give dicts"):
@@ -136,10 +137,10 @@ def test_numbers_of_every_kind_are_ids() -> None:
         "huge": pd.Series([2**70, 2], dtype=object),
     }
     for name, column in ids.items():
-        found = told(pd.DataFrame({"id": column, "text": ["a", "b"]}), Reading())
+        found = told(pd.DataFrame({"id": column, "text": ["a", "b"]}), {})
         assert [id for id, *_ in found] == [str(2**70) if name == "huge" else "1", "2"]
-    assert told([{"id": pa.scalar(7), "text": pa.scalar("x")}], Reading()) == [("7", "x", {})]
-    assert told(pl.DataFrame({"id": [2**63], "text": ["a"]}), Reading()) == [(str(2**63), "a", {})]
+    assert told([{"id": pa.scalar(7), "text": pa.scalar("x")}], {}) == [("7", "x", {})]
+    assert told(pl.DataFrame({"id": [2**63], "text": ["a"]}), {}) == [(str(2**63), "a", {})]
 
 
 TEXTS = ["a"] * 5
@@ -150,7 +151,7 @@ WITH_FLOATS: dict[str, Callable[[list[Any], Path], Any]] = {
     "mapping": lambda ids, _: {"id": ids, "text": TEXTS},
     "dicts": lambda ids, _: [{"id": id, "text": "a"} for id in ids],
     "pairs": lambda ids, _: [(id, "a") for id in ids],
-    "documents": lambda ids, _: [Document(id=id, text="a") for id in ids],
+    "documents": lambda ids, _: [nd.Document(id=id, text="a") for id in ids],
     "parquet": lambda ids, path: write(path / "a.parquet", ids),
     "jsonl": lambda ids, path: write(path / "a.jsonl", ids),
     "xlsx": lambda ids, path: write(path / "a.xlsx", ids),
@@ -234,9 +235,9 @@ def write_nested(path: Path) -> Path:
 def test_fields_within_columns_are_read_by_their_path(kind: str, tmp_path: Path) -> None:
     """Also as ids, kept, in lists and in another case; a column of that very name goes first."""
     make = WITH_FIELDS[kind]
-    reading = Reading(id="key.id", text=("doc.text",))
+    reading: Options = {"id": "key.id", "text": "doc.text"}
     assert told(make(tmp_path), reading) == [(str(n), f"text {n}", {}) for n in (1, 2, 3)]
-    reading = Reading(id="a.b", text=("Doc.By.Name", "plain"), keep=("doc.year", "doc.by.name"))
+    reading = {"id": "a.b", "text": ("Doc.By.Name", "plain"), "keep": ("doc.year", "doc.by.name")}
     kept = {"doc.year": 2_002, "doc.by.name": ["A", "B2"]}
     assert told(make(tmp_path), reading)[1] == ("2", "A\nB2\nx", kept)
 
@@ -249,11 +250,12 @@ def test_a_wrong_path_shows_the_fields_that_there_are(kind: str, name: str, tmp_
     near = r" \(did you mean 'doc\.text'\?\)" if name == "doc.txt" else ""
     shown = r"available: 'key\.id', 'doc\.text', 'doc\.year', 'doc\.by\.name', 'plain', 'a\.b'"
     with pytest.raises(SourceError, match=rf"'{name}' is missing.*{near}; {shown}"):
-        told(source, Reading(id="key.id", text=(name,)))
+        told(source, {"id": "key.id", "text": (name,)})
     notices: list[str] = []
-    reading = Reading(id="key.id", text=("plain",), keep=(name,))
+    reading: Options = {"id": "key.id", "text": "plain", "keep": name}
     with suppress(SourceError):
-        assert list(documents(source, reading=reading, on_notice=notices.append))
+        with noticed(notices):
+            assert list(read(source, **reading))
         assert [line.partition(": ")[2] for line in notices] == [f"no record has a column {name!r}"]
 
 
@@ -266,7 +268,7 @@ def test_what_is_missing_is_said_or_left_out(nothing: Any) -> None:
     """A missing id or text is an error of its record; a missing value to keep is left out."""
     good = [{"id": str(number), "text": "a", "city": nothing} for number in range(3)]
     bad = [{"id": nothing, "text": "a"}, {"id": "x", "text": nothing}]
-    assert errors([*good, *bad], KEEP) == (
+    assert errors([*good, *bad], keep="city") == (
         ["0", "1", "2"],
         [
             "list, record 4: no id: 'id' is missing or null",
@@ -320,7 +322,7 @@ def test_bad_values_are_errors_of_their_records() -> None:
     ]  # fmt: skip
     good = [(f"good{number}", ["good", "text"], None) for number in range(20)]
     frame = pd.DataFrame([*good, *given], columns=["id", "text", "city"], dtype=object)
-    usable, said = errors(frame, KEEP)
+    usable, said = errors(frame, keep="city")
     assert usable == [*(id for id, *_ in good), "1"]
     assert [line.partition(", row ")[2].partition(" ")[2] for line in said] == [
         "the id in 'id' is true or false, not text or a whole number",
@@ -345,10 +347,10 @@ def test_numbers_and_dates_are_text_among_several_columns() -> None:
     """As a zip or a day of birth is, in records that are compared by columns."""
     frame = pd.DataFrame({"id": ["a", "b"], "name": ["Ada", "Otto"], "zip": [1017.0, None],
                           "born": pd.to_datetime(["1961-03-04", None])})  # fmt: skip
-    reading = Reading(text=("name", "zip", "born"))
+    reading: Options = {"text": ("name", "zip", "born")}
     whole = {"id": 1, "name": "Ada", "zip": 2.5, "born": datetime(1961, 3, 4, 12, 30)}
-    read = told(frame, reading) + told([whole], reading)
-    assert [text for _, text, _ in read] == [
+    texts = told(frame, reading) + told([whole], reading)
+    assert [text for _, text, _ in texts] == [
         "Ada\n1017\n1961-03-04", "Otto", "Ada\n2.5\n1961-03-04 12:30:00"
     ]  # fmt: skip
 
@@ -356,7 +358,7 @@ def test_numbers_and_dates_are_text_among_several_columns() -> None:
 def test_records_of_another_kind_are_refused_one_by_one() -> None:
     """The first record says of what kind the others have to be."""
     good = [{"id": str(number), "text": "a"} for number in range(6)]
-    usable, said = errors([*good, ("7", "a"), None, "a", 5, Document(id="8", text="a")])
+    usable, said = errors([*good, ("7", "a"), None, "a", 5, nd.Document(id="8", text="a")])
     assert usable == [str(number) for number in range(6)]
     assert said == [
         "list, record 7: a pair, but the first record is a dict: give records of one kind",
@@ -375,15 +377,17 @@ def test_records_of_another_kind_are_refused_one_by_one() -> None:
     ]
 
 
-def test_documents_are_checked_and_keep_their_position() -> None:
+def test_documents_are_checked_and_keep_their_position(tmp_path: Path) -> None:
     """A Document may be made of anything: what cannot be indexed is refused, by who uses it."""
-    made: list[Any] = [Document(id="1", text="a", position="a.csv, line 7"),
-                       Document(id="2", text="a"), Document(id="3", text="b", kept={"n": 1}),
-                       Document(id=4, text=None), Document(id="5", text="\ud800")]  # type: ignore[arg-type]  # fmt: skip
+    made: list[Any] = [nd.Document(id="1", text="a", position="a.csv, line 7"),
+                       nd.Document(id="2", text="a"), nd.Document(id="3", text="b", kept={"n": 1}),
+                       nd.Document(id=4, text=None), nd.Document(id="5", text="\ud800")]  # type: ignore[arg-type]  # fmt: skip
+    documents = list(nd.read(made[:3], id="id"))
+    assert [one.position for one in documents] == ["a.csv, line 7", "", "list, record 3"]
+    assert [one.id for one in documents] == ["1", "2", "3"]
     found: list[RecordError] = []
-    usable = list(filter_usable(documents(made, on_error=found.append), found.append))
-    assert [one.position for one in usable] == ["a.csv, line 7", "", "list, record 3"]
-    assert [one.id for one in usable] == ["1", "2", "3"]
+    written = nd.signatures(made, tmp_path / "a.parquet", id="id", on_error=found.append).written
+    assert written == 3
     assert [error.position for error in found] == ["list, record 4", "list, record 5"]
 
 
@@ -449,7 +453,7 @@ def test_what_is_no_source_is_one_clear_error(name: str) -> None:
     """It says what to do, and is never an error from inside."""
     source, words = REFUSED[name]
     with pytest.raises((SourceError, ArgumentError)) as caught:
-        list(documents(source, on_error=lambda error: None))
+        list(nd.read(source, id="id", on_error=lambda error: None))
     assert words in str(caught.value)
     assert len(str(caught.value)) < 2_000
     assert isinstance(caught.value, NeardupError)
@@ -460,13 +464,13 @@ def test_pysolr_is_no_source() -> None:
     import pysolr
 
     with pytest.raises(ArgumentError, match=r"a pysolr\.Solr is not a source"):
-        documents(pysolr.Solr("http://127.0.0.1:1/solr/a"))
+        nd.read(pysolr.Solr("http://127.0.0.1:1/solr/a"), id="id")
 
 
 def test_without_on_error_the_first_bad_record_is_raised() -> None:
     """As with files."""
     given = iter([("1", "a"), ("2", None)])
-    found = documents(given)
+    found = nd.read(given, id="id")
     assert next(found).id == "1"
     with pytest.raises(RecordError, match=r"record 2 \(id '2'\): no text"):
         next(found)
@@ -481,7 +485,7 @@ def test_an_iterator_is_not_read_ahead() -> None:
             asked.append(number)
             yield str(number), "a"
 
-    found = documents(slow())
+    found = nd.read(slow(), id="id")
     assert next(found).id == "0"
     assert asked == [0]
 
@@ -494,7 +498,7 @@ def test_an_error_of_the_iterator_is_its_own() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        list(documents(broken()))
+        list(nd.read(broken(), id="id"))
 
 
 EMPTY: list[Any] = [[], (), {}.items(), iter(()), {"id": [], "text": []},
@@ -506,7 +510,7 @@ EMPTY: list[Any] = [[], (), {}.items(), iter(()), {"id": [], "text": []},
 @pytest.mark.parametrize("source", EMPTY, ids=lambda source: type(source).__name__)
 def test_what_is_empty_gives_nothing(source: Any) -> None:
     """No documents, and no error."""
-    assert list(documents(source)) == []
+    assert list(nd.read(source, id="id")) == []
 
 
 def test_several_columns_are_one_text() -> None:
@@ -514,10 +518,9 @@ def test_several_columns_are_one_text() -> None:
     frame = pd.DataFrame(
         {"id": list("123"), "title": ["A", None, None], "body": ["b", "c", pd.NA]}, dtype=object
     )
-    reading = Reading(text=("title", "body"))
     for source in (frame, pl.from_pandas(frame.replace(pd.NA, None)), frame.to_dict("records")):
         found: list[RecordError] = []
-        usable = documents(source, reading=reading, on_error=found.append)
+        usable = read(source, found.append, text=("title", "body"))
         assert [(one.id, one.text) for one in usable] == [("1", "A\nb"), ("2", "c")]
         assert [error.reason for error in found] == [
             "no text: 'title' and 'body' are missing or null"
@@ -528,15 +531,14 @@ def test_names_of_columns_may_differ_in_case() -> None:
     """`ID` serves for `id` if no other column would, blanks around it or not."""
     assert told({"ID": ["1"], " Text ": ["a"], "CITY": ["Ås"]}) == [("1", "a", {"city": "Ås"})]
     assert told([{"Id": "1", "TEXT": "a", "City": "Ås"}]) == [("1", "a", {"city": "Ås"})]
-    assert told(pl.DataFrame({"ID": ["1"], "id": ["2"], "text": ["a"]}), Reading()) == [
-        ("2", "a", {})
-    ]
+    assert told(pl.DataFrame({"ID": ["1"], "id": ["2"], "text": ["a"]}), {}) == [("2", "a", {})]
 
 
 def test_a_column_that_no_dict_has_is_told() -> None:
     """A misspelt column to keep does not go unnoticed."""
     lines: list[str] = []
-    assert list(documents(rows(), reading=Reading(keep=("cty",)), on_notice=lines.append))
+    with noticed(lines):
+        assert list(nd.read(rows(), keep="cty"))
     assert lines == ["list: no record has a column 'cty'"]
 
 
@@ -573,16 +575,16 @@ VALUES = st.recursive(
 
 
 @settings(max_examples=sized(usual=37, full=150), deadline=None)
-@given(given=VALUES, reading=st.sampled_from([Reading(), KEEP, Reading(text=("text", "body"))]))
-def test_whatever_is_given_the_errors_are_ours(given: Any, reading: Reading) -> None:
+@given(given=VALUES, options=st.sampled_from([{}, KEEP, {"text": ("text", "body")}]))
+def test_whatever_is_given_the_errors_are_ours(given: Any, options: Options) -> None:
     """No TypeError, KeyError or AttributeError, and each document is one that can be indexed."""
     if isinstance(given, str) or hasattr(given, "__fspath__"):
         return  # a path
-    found: list[Document] = []
+    found: list[nd.Document] = []
     with suppress(NeardupError):
-        found = list(documents(given, reading=reading, on_error=lambda error: None))
+        found = list(read(given, lambda error: None, **options))
     for one in found:
-        assert type(one.id) in (str, Number)
+        assert type(one.id) in (str, NUMBER)
         assert type(one.text) is str
         (one.id + one.text).encode()
 
@@ -590,16 +592,16 @@ def test_whatever_is_given_the_errors_are_ours(given: Any, reading: Reading) -> 
 WITHOUT = """
 import sys
 sys.modules["pyarrow"] = None
-from neardup_solr.sources import documents
+import neardup_solr as nd
 assert "pandas" not in sys.modules and "polars" not in sys.modules
 import pandas, polars
 for library in (pandas, polars):
-    found = documents(library.DataFrame({"id": [1, 2], "text": ["a", "b"]}))
+    found = nd.read(library.DataFrame({"id": [1, 2], "text": ["a", "b"]}))
     assert [one.id for one in found] == ["1", "2"]
 class Other:
     def __arrow_c_stream__(self): ...
 try:
-    documents(Other())
+    nd.read(Other())
 except Exception as error:
     print(error)
 """
@@ -618,14 +620,14 @@ def test_dataframes_need_no_arrow() -> None:
 MEMORY = """
 import resource
 import pyarrow as pa
-from neardup_solr.sources import documents
+import neardup_solr as nd
 schema = pa.schema({"id": pa.int64(), "text": pa.string()})
 def batches(number):
     for part in range(number):
         yield pa.record_batch({"id": pa.array(range(5000)), "text": ["word " * 200] * 5000})
 def count(number):
     reader = pa.RecordBatchReader.from_batches(schema, batches(number))
-    return sum(1 for _ in documents(reader))
+    return sum(1 for _ in nd.read(reader))
 count(2)
 base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(count(60), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) // 1024)
@@ -648,8 +650,8 @@ def test_a_dataset_reads_only_what_it_needs(tmp_path: Any) -> None:
             pa.table({"id": [f"{part}-1"], "text": ["a"], "more": [None]}),
             tmp_path / f"{part}.parquet",
         )
-    assert [id for id, *_ in told(ds.dataset(tmp_path), Reading())] == ["0-1", "1-1"]
-    assert [id for id, *_ in told(pl.scan_parquet(tmp_path), Reading())] == ["0-1", "1-1"]
+    assert [id for id, *_ in told(ds.dataset(tmp_path), {})] == ["0-1", "1-1"]
+    assert [id for id, *_ in told(pl.scan_parquet(tmp_path), {})] == ["0-1", "1-1"]
 
 
 NO_TEXT: list[Any] = [{"id": 1}, {"id": 2, "text": None}]
@@ -660,7 +662,7 @@ STEP = "; give each record an id and a text, and name its columns with `id` and 
 def test_what_is_in_memory_has_no_format_to_check(given: Any) -> None:
     """The error says what applies."""
     with pytest.raises(SourceError) as caught:
-        told(given, Reading())
+        told(given, {})
     assert str(caught.value).endswith(STEP)
     assert "source_format" not in str(caught.value)
 
@@ -669,9 +671,9 @@ def test_an_iterator_without_a_usable_record_is_refused_at_its_end() -> None:
     """One usable record is enough; nothing at all is no error."""
     bad: list[RecordError] = []
     with pytest.raises(SourceError, match="none of its 2 records can be used, the first") as caught:
-        list(documents(iter(NO_TEXT), on_error=bad.append))
+        list(nd.read(iter(NO_TEXT), id="id", on_error=bad.append))
     assert len(bad) == 2
     assert str(caught.value).endswith(STEP)
-    some = documents(iter([*NO_TEXT, {"id": 3, "text": "a"}]), on_error=bad.append)
+    some = nd.read(iter([*NO_TEXT, {"id": 3, "text": "a"}]), id="id", on_error=bad.append)
     assert [one.id for one in some] == ["3"]
-    assert list(documents(iter([]))) == []
+    assert list(nd.read(iter([]), id="id")) == []

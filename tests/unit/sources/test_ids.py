@@ -16,7 +16,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.sources import Reading, records
+from neardup_solr.sources import Reading, open_source
 from neardup_solr.sources.lines import lines_have_ids
 from tests.split import write_copies
 
@@ -72,7 +72,7 @@ def read(
     """The ids and texts of a source, and the lines that are told about it."""
     told: list[str] = []
     asked = Reading(text=("title",), guess=guess, **reading)
-    found = list(records(source, reading=asked, on_notice=told.append))
+    found = list(open_source(source, asked, on_notice=told.append).records())
     return [(one.id, one.text) for one in found if isinstance(one, nd.Document)], told
 
 
@@ -136,7 +136,7 @@ def test_records_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     assert found == [("1", "one"), ("3", "three"), ("4", "four"), ("5", "five")]
     assert told[0] == "a.csv has no column of ids: its records are numbered from 1"
     bad = [{"title": 5}, *({"title": "text"} for _ in range(3))]
-    errors = [one for one in records(bad, reading=Reading(id=":row", text=("title",)))
+    errors = [one for one in open_source(bad, Reading(id=":row", text=("title",))).records()
               if isinstance(one, RecordError)]  # fmt: skip
     assert [error.id for error in errors] == ["1"]
 

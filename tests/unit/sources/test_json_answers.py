@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+import neardup_solr as nd
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.sources import Reading
-from neardup_solr.sources import documents as read
+from tests.reading import Options, noticed, read
 
 ROWS = [{"id": str(n), "text": f'a "{{{n}}}" [b]'} for n in range(3)]
 IDS = ["0", "1", "2"]
@@ -24,29 +24,29 @@ GROUPS = {"grouped": {"f": {"matches": 3, "groups": [{"doclist": {"docs": ROWS}}
 SIMPLE = {"grouped": {"f": {"matches": 3, "doclist": {"numFound": 3, "docs": ROWS}}}}
 FOUND = r"a\.json: using the records in "
 # The object; ids or words of the message; words of the notices, and how it is read.
-ANSWERS: dict[str, tuple[Any, list[str] | str, list[str], Reading]] = {
-    "solr": (SOLR, IDS, [FOUND + "'response.docs'"], Reading()),
-    "facets": (SOLR | {"facet_counts": FACETS}, IDS, [FOUND], Reading()),
-    "few_rows": (CUT, IDS, [FOUND, r"contains 3 of the 1,234 documents found"], Reading()),
-    "no_rows": ({"response": {"numFound": 0, "docs": []}}, [], [FOUND, "no records"], Reading()),
-    "simple_groups": (SIMPLE, IDS, [FOUND + "'grouped.f.doclist.docs'"], Reading()),
-    "groups": (GROUPS, "(query Solr with group.main=true|grouped.f.groups)", [], Reading()),
-    "stream": ({"result-set": {"docs": ROWS}}, IDS, [FOUND], Reading()),
+ANSWERS: dict[str, tuple[Any, list[str] | str, list[str], Options]] = {
+    "solr": (SOLR, IDS, [FOUND + "'response.docs'"], {}),
+    "facets": (SOLR | {"facet_counts": FACETS}, IDS, [FOUND], {}),
+    "few_rows": (CUT, IDS, [FOUND, r"contains 3 of the 1,234 documents found"], {}),
+    "no_rows": ({"response": {"numFound": 0, "docs": []}}, [], [FOUND, "no records"], {}),
+    "simple_groups": (SIMPLE, IDS, [FOUND + "'grouped.f.doclist.docs'"], {}),
+    "groups": (GROUPS, "(query Solr with group.main=true|grouped.f.groups)", [], {}),
+    "stream": ({"result-set": {"docs": ROWS}}, IDS, [FOUND], {}),
     "hits": ({"hits": {"total": {"value": 3}, "hits": HITS}}, IDS, [FOUND + "'hits.hits'"],
-             Reading(id="_id", text=("_source.text",))),
-    "hits_by_wrong_names": ({"hits": {"hits": HITS}}, "'_id', '_source.text'", [FOUND], Reading()),
-    "data": ({"links": [{"href": "x"}], "data": ROWS}, IDS, [FOUND + "'data'"], Reading()),
-    "results": ({"next": None, "total": 9, "Results": ROWS}, IDS, [FOUND, "9 doc"], Reading()),
-    "nodes": ({"data": {"posts": {"nodes": ROWS}}}, IDS, [FOUND + "'data.posts.nodes'"], Reading()),
-    "unknown": ({"stuff": {"things": ROWS}}, r"stuff\.things(\[\]|\.id)", [], Reading()),
-    "texts": ({"data": ["a", "b"]}, "(one JSON object|available: 'data')", [], Reading()),
+             {"id": "_id", "text": ("_source.text",)}),
+    "hits_by_wrong_names": ({"hits": {"hits": HITS}}, "'_id', '_source.text'", [FOUND], {}),
+    "data": ({"links": [{"href": "x"}], "data": ROWS}, IDS, [FOUND + "'data'"], {}),
+    "results": ({"next": None, "total": 9, "Results": ROWS}, IDS, [FOUND, "9 doc"], {}),
+    "nodes": ({"data": {"posts": {"nodes": ROWS}}}, IDS, [FOUND + "'data.posts.nodes'"], {}),
+    "unknown": ({"stuff": {"things": ROWS}}, r"stuff\.things(\[\]|\.id)", [], {}),
+    "texts": ({"data": ["a", "b"]}, "(one JSON object|available: 'data')", [], {}),
     "error": ({"responseHeader": HEAD, "error": {"msg": "undefined field x", "code": 400}},
               "an error message from a server: undefined field x;", [],
-              Reading(text=("title",), guess="number")),
+              {"text": ("title",)}),
     "error_of_others": ({"error": {"root_cause": [{"reason": "?"}], "reason": "no index"}},
-                        "message from a server: no index;", [], Reading()),
+                        "message from a server: no index;", [], {}),
     "error_by_its_name": ({"error": {"msg": "undefined field x"}}, "(one JSON object|no id)", [],
-                          Reading(text=("error.msg",))),
+                          {"text": ("error.msg",)}),
 }  # fmt: skip
 
 
@@ -54,14 +54,15 @@ ANSWERS: dict[str, tuple[Any, list[str] | str, list[str], Reading]] = {
 @pytest.mark.parametrize("name", ANSWERS)
 def test_the_records_of_an_answer_are_read(name: str, indent: int | None, tmp_path: Path) -> None:
     """On a line or several, whatever stands around them."""
-    answer, expected, notices, reading = ANSWERS[name]
+    answer, expected, notices, options = ANSWERS[name]
     (path := tmp_path / "a.json").write_text(json.dumps(answer, indent=indent) + "\n")
     lines: list[str] = []
-    if isinstance(expected, str):
-        with pytest.raises(SourceError, match=expected):
-            list(read(path, reading=reading, on_notice=lines.append))
-    else:
-        assert [row.id for row in read(path, reading=reading, on_notice=lines.append)] == expected
+    with noticed(lines):
+        if isinstance(expected, str):
+            with pytest.raises(SourceError, match=expected):
+                list(read(path, **options))
+        else:
+            assert [document.id for document in read(path, **options)] == expected
     assert len(lines) == len(notices)
     assert all(re.search(words, line) for words, line in zip(notices, lines, strict=True))
 
@@ -86,5 +87,5 @@ def test_what_is_around_the_records(
     """An answer that is cut off, or not alone, is told; a record may have a list itself."""
     (path := tmp_path / "a.json").write_text(content)
     errors: list[RecordError] = []
-    assert [row.id for row in read(path, on_error=errors.append)] == ids
+    assert [row.id for row in nd.read(path, id="id", on_error=errors.append)] == ids
     assert [reason in error.reason for error in errors] == [True] * bool(reason)

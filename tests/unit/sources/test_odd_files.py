@@ -18,8 +18,7 @@ import pytest
 import zstandard
 
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.sources import Reading
-from neardup_solr.sources import documents as read
+from tests.reading import Options, noticed, read
 
 
 class Odd(NamedTuple):
@@ -33,7 +32,7 @@ class Odd(NamedTuple):
     name: str
     content: str | bytes | Callable[[Path], object]
     expected: list[tuple[Any, ...]] | str
-    reading: Reading = Reading()
+    options: Options | None = None
     errors: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
@@ -53,7 +52,7 @@ def book(*sheets: tuple[str, list[list[Any]]]) -> Callable[[Path], object]:
     return save
 
 
-LOSSY = Reading(lossy=True)
+LOSSY: Options = {"lossy": True}
 TWO = [("1", "red fox"), ("2", "blue owl")]
 TABLE = "id,text\n1,red fox\n2,blue owl\n"
 ROWS = [["id", "text"], ["1", "red fox"], ["2", "blue owl"]]
@@ -87,7 +86,7 @@ ODD: dict[str, Odd] = {
     "sep_comma_in_tsv": Odd("a.tsv", "sep=,\n" + TABLE, TWO),
     "sep_mark": Odd("a.csv", semicolons("\ufeffsep=;\n"), TWO),
     "sep_utf16": Odd("a.csv", semicolons("sep=;\r\n").encode("utf-16"), TWO),
-    "sep_and_titles": Odd("a.csv", semicolons("sep=;\nReport\n\n"), TWO, Reading(skip_rows=1)),
+    "sep_and_titles": Odd("a.csv", semicolons("sep=;\nReport\n\n"), TWO, {"skip_rows": 1}),
     # Line ends.
     "mac": Odd("a.csv", TABLE.replace("\n", "\r"), TWO),
     "mac_tsv": Odd("a.tsv", TABLE.replace("\n", "\r").replace(",", "\t"), TWO),
@@ -100,7 +99,7 @@ ODD: dict[str, Odd] = {
     "return_in_text": Odd("a.txt", "1 red\rfox\n2 blue owl\n", [("1", "red\rfox"), TWO[1]]),
     "unix_then_mac": Odd("a.csv", TABLE + "3,a\r4,b\r", TWO, errors=("line endings are mixed",)),
     # What is above the header.
-    "titles": Odd("a.csv", "Report 2024\n\n" + TABLE, TWO, Reading(skip_rows=2)),
+    "titles": Odd("a.csv", "Report 2024\n\n" + TABLE, TWO, {"skip_rows": 2}),
     "titles_refused": Odd("a.csv", "Report 2024\n\n" + TABLE, "set `skip_rows` to 2"),
     "titles_below_blanks": Odd("a.csv", f"\n\nReport\n{TABLE}", "set `skip_rows` to 3"),
     "titles_wide": Odd("a.csv", "Report,\nof,2024\n" + TABLE, "set `skip_rows` to 2"),
@@ -108,9 +107,9 @@ ODD: dict[str, Odd] = {
     "titles_of_others": Odd("a.csv", "Report\nno,name\n1,a\n2,b\n", "set `skip_rows` to 1"),
     "titles_as_wide": Odd("a.csv", "Report,2024\n" + TABLE, "set `skip_rows` to 1"),
     "no_header": Odd("a.csv", "1,a red fox\n2,a blue owl\n", "has no header"),
-    "all_skipped": Odd("a.csv", TABLE, "there are no columns", Reading(skip_rows=9)),
+    "all_skipped": Odd("a.csv", TABLE, "there are no columns", {"skip_rows": 9}),
     # Delimiters and quotes.
-    "wrong_delimiter": Odd("a.csv", TABLE, "`delimiter`", Reading(delimiter=";")),
+    "wrong_delimiter": Odd("a.csv", TABLE, "`delimiter`", {"delimiter": ";"}),
     "tildes": Odd("a.csv", TABLE.replace(",", "~"), "set `delimiter` to ~"),
     "backslashes": Odd(
         "a.csv",
@@ -148,12 +147,12 @@ ODD: dict[str, Odd] = {
     ),
     # Sheets of Excel.
     "sheets": Odd("a.xlsx", SHEETS, "'id' is missing", notices=("'Cover'.*'Data'",)),
-    "sheet": Odd("a.xlsx", SHEETS, TWO, Reading(sheet="data")),
+    "sheet": Odd("a.xlsx", SHEETS, TWO, {"sheet": "data"}),
     "no_sheet": Odd(
-        "a.xlsx", SHEETS, "no sheet .Date.; .*: .Cover., .Data.", Reading(sheet="Date")
+        "a.xlsx", SHEETS, "no sheet .Date.; .*: .Cover., .Data.", {"sheet": "Date"}
     ),
     "sheet_titles": Odd(
-        "a.xlsx", book(("Data", [["Report"], [], *ROWS])), TWO, Reading(skip_rows=2)
+        "a.xlsx", book(("Data", [["Report"], [], *ROWS])), TWO, {"skip_rows": 2}
     ),
     "sheet_titles_refused": Odd(
         "a.xlsx", book(("Data", [["Report"], [], *ROWS])), "set `skip_rows` to 2"
@@ -196,7 +195,7 @@ ODD: dict[str, Odd] = {
         '{"id":"1","text":"NaN, \\"Infinity","n":NaN}\n'
         '{"id":"2","text":"b","n":[-Infinity,{"m":NaN}]}\n',
         [("1", 'NaN, "Infinity', {}), ("2", "b", {"n": [None, '{"m":null}']})],
-        Reading(keep=("n",)),
+        {"keep": ("n",)},
     ),
     "nan_array": Odd("a.json", '[{"id":1,"text":"a","n":-Infinity}]', [("1", "a")]),
     "nan_as_text": Odd(
@@ -255,19 +254,19 @@ ODD |= {
         "a.parquet",
         table(id=["1", "2"], text=TEXTS, at=pa.array([0, None], ZONE)),
         [(*TWO[0], {"at": "1970-01-01 00:00:00.000000Z"}), (*TWO[1], {})],
-        Reading(keep=("at",)),
+        {"keep": ("at",)},
     ),
     "parquet_map": Odd(
         "a.parquet",
         table(id=["1", "2"], doc=pa.array([[("text", text)] for text in TEXTS], MAP)),
         TWO,
-        Reading(text=("doc.text",)),
+        {"text": ("doc.text",)},
     ),
     "parquet_bytes_within": Odd(
         "a.parquet",
         table(id=["1", "2"], doc=[{"text": b"red fox"}, {"text": b"\xff"}]),
         TWO[:1],
-        Reading(text=("doc.text",)),
+        {"text": ("doc.text",)},
         errors=("invalid UTF-8",),
     ),
     "parquet_path": Odd(
@@ -280,13 +279,13 @@ ODD |= {
         "a.jsonl",
         '{"k":{"id":1.0},"doc":{"text":["red","fox"]}}',
         [("1", "red\nfox")],
-        Reading(id="k.id", text=("doc.text",)),
+        {"id": "k.id", "text": ("doc.text",)},
     ),
     "json_dots": Odd(
         "a.jsonl",
         '{"id":1,"doc.text":"red fox","doc":{"text":"x"}}',
         TWO[:1],
-        Reading(text=("doc.text",)),
+        {"text": ("doc.text",)},
     ),
     "json_no_path": Odd("a.jsonl", '{"id":1,"doc":{"text":"x"}}', r"did you mean 'doc\.text'"),
     "json_answer": Odd(
@@ -322,9 +321,10 @@ def test_an_odd_file_is_read_rightly_or_refused_with_the_cause(tmp_path: Path, n
     notices: list[str] = []
     outcome: Any
     try:
-        opened = read(path, reading=odd.reading, on_error=errors.append, on_notice=notices.append)
-        keeps = ("kept",) if odd.reading.keep else ()
-        outcome = [tuple(getattr(each, name) for name in ("id", "text", *keeps)) for each in opened]
+        with noticed(notices):
+            documents = list(read(path, errors.append, **(odd.options or {})))
+        names = ("id", "text", "kept") if "keep" in (odd.options or {}) else ("id", "text")
+        outcome = [tuple(getattr(each, name) for name in names) for each in documents]
     except SourceError as error:
         outcome = str(error)
     if isinstance(odd.expected, str):

@@ -17,9 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.records import Document
-from neardup_solr.sources import Reading, documents, identity, size_hint
+from neardup_solr.errors import ArgumentError, SourceError
+from tests.reading import noticed, read_all
 from tests.split import write_copies
 
 WORDS = "one two three four five six seven eight nine ten"
@@ -81,16 +80,6 @@ FORMATS: dict[str, Callable[[Path, list[dict[str, Any]]], object]] = {
 }
 
 
-def read(source: Any, **reading: Any) -> tuple[list[Document], list[RecordError], list[str]]:
-    """What a source gives, what of it cannot be used, and what is said of it as a whole."""
-    errors: list[RecordError] = []
-    notices: list[str] = []
-    found = documents(
-        source, reading=Reading(**reading), on_error=errors.append, on_notice=notices.append
-    )
-    return list(found), errors, notices
-
-
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_a_folder_as_spark_writes_it_is_one_table(tmp_path: Path, suffix: str) -> None:
     """Parts are read by name, in order; notes beside them are left out, and one line says so."""
@@ -100,7 +89,7 @@ def test_a_folder_as_spark_writes_it_is_one_table(tmp_path: Path, suffix: str) -
     (folder / f".part-00000{suffix}.crc").write_bytes(b"x")
     FORMATS[suffix](folder / f"part-00001{suffix}", MORE)
     FORMATS[suffix](folder / f"part-00000{suffix}", ROWS)
-    found, errors, notices = read(folder, keep=("city",))
+    found, errors, notices = read_all(folder, keep=("city",))
     assert ([one.id for one in found], errors) == (BOTH, [])
     assert found[3].kept == {"city": "Bari"}
     assert found[3].position.startswith(f"ads/part-00001{suffix}, ")
@@ -115,7 +104,7 @@ def test_several_files_are_one_source(tmp_path: Path, kind: Callable[[Any], Any]
     second = write_csv(tmp_path / "b" / "ads.csv", ROWS[1:])
     (tmp_path / "c").mkdir()
     write_jsonl(tmp_path / "c" / "more.jsonl", MORE)
-    found, errors, notices = read(kind([str(first), second, tmp_path / "c"]))
+    found, errors, notices = read_all(kind([str(first), second, tmp_path / "c"]))
     assert ([one.id for one in found], errors) == (BOTH, [])
     assert [found[at].position for at in (0, 1, 3)] == [
         f"{first}, line 2", f"{second}, line 2", "c/more.jsonl, line 1",
@@ -128,17 +117,17 @@ def test_a_folder_of_texts_stays_one_text_a_file(tmp_path: Path) -> None:
     texts = tmp_path / "texts"
     texts.mkdir()
     (texts / "a.txt").write_text("1 a text")
-    found, _, notices = read(texts)
+    found, _, notices = read_all(texts)
     assert [(one.id, one.text) for one in found] == [("a.txt", "1 a text")]
     assert notices == ["texts: each of its files is read as one text"]
-    found, _, notices = read(texts, source_format="lines")
+    found, _, notices = read_all(texts, source_format="lines")
     assert [(one.id, one.text) for one in found] == [("1", "a text")]
     write_csv(tmp_path / "ads" / "a.csv", ROWS)
     write_csv(tmp_path / "ads" / "b.csv", MORE)
-    found, _, notices = read(tmp_path / "ads", source_format="folder")
+    found, _, notices = read_all(tmp_path / "ads", source_format="folder")
     assert ([one.id for one in found], notices) == (["a.csv", "b.csv"], [])
     (tmp_path / "ads" / "notes.md").write_text("read me")
-    found, _, notices = read(tmp_path / "ads")
+    found, _, notices = read_all(tmp_path / "ads")
     assert [one.id for one in found] == ["a.csv", "b.csv", "notes.md"]
     assert notices == [
         "ads: each of its files is read as one text, as notes.md is not part of the same table as "
@@ -150,13 +139,13 @@ def test_columns_are_found_by_name_in_each_part(tmp_path: Path) -> None:
     """Another order or further columns are told in a line; a column that lacks is refused first."""
     first = write_csv(tmp_path / "a.csv", ROWS)
     turned = write_csv(tmp_path / "b.csv", MORE, "city text id")
-    found, errors, notices = read([first, turned])
+    found, errors, notices = read_all([first, turned])
     assert ([one.id for one in found], errors) == (BOTH, [])
     assert notices == [
         "b.csv has its columns in a different order than a.csv: they are matched by name"
     ]
     fewer = write_csv(tmp_path / "c.csv", MORE, "text id")
-    found, errors, notices = read([first, fewer])
+    found, errors, notices = read_all([first, fewer])
     assert ([one.id for one in found], errors) == (BOTH, [])
     assert notices == [
         "c.csv has different columns than a.csv: they are matched by name, and a missing column "
@@ -169,7 +158,7 @@ def test_a_part_without_a_needed_column_is_refused_before_any_record(tmp_path: P
     first = write_csv(tmp_path / "a.csv", ROWS)
     fewer = write_csv(tmp_path / "c.csv", MORE, "text id")
     with pytest.raises(SourceError) as caught:
-        documents([first, fewer], reading=Reading(keep=("city",)))
+        nd.read([first, fewer], id="id", keep=("city",))
     assert str(caught.value) == (
         f"{fewer}: the column 'city' is missing; available: 'text', 'id'; check its name"
     )
@@ -183,7 +172,7 @@ def test_a_part_that_is_damaged_or_empty_costs_only_itself(tmp_path: Path) -> No
     (folder / "a.jsonl.gz").write_bytes(cut[:-6])
     (folder / "b.jsonl").touch()
     write_jsonl(folder / "c.jsonl", [*MORE, {"id": "6", "text": f"{WORDS} c"}])
-    found, errors, notices = read(folder)
+    found, errors, notices = read_all(folder)
     assert [one.id for one in found] == [*BOTH, "6"]
     assert [str(error) for error in errors] == [
         "ads/a.jsonl.gz, at its end: the file ends too early (truncated gzip)"
@@ -204,28 +193,11 @@ def test_links_and_pipes_among_parts_are_refused(tmp_path: Path) -> None:
     write_csv(folder / "a.csv", MORE)
     (folder / "b.csv").symlink_to(outside)
     with pytest.raises(SourceError, match=r"b\.csv: a link that leaves the folder is not foll"):
-        documents(folder)
+        nd.read(folder, id="id")
     with pytest.raises(ArgumentError, match="standard input cannot be one of several sources"):
-        documents(["-", outside])
+        nd.read(["-", outside], id="id")
     with pytest.raises(SourceError, match=r"none\.csv: there is no such file or folder"):
-        documents([outside, tmp_path / "none.csv"])
-
-
-def test_the_parts_have_one_size_one_progress_and_one_identity(tmp_path: Path) -> None:
-    """A part that has changed, or has come, changes the identity; so does another order."""
-    paths = [write_csv(tmp_path / "a.csv", ROWS), write_csv(tmp_path / "b.csv", MORE)]
-    seen: list[int] = []
-    list(documents(paths, on_progress=seen.append))
-    size = sum(path.stat().st_size for path in paths)
-    assert (size_hint(paths), seen[-1]) == (size, size)
-    assert seen == sorted(seen)
-    before = identity(paths, Reading())
-    assert before == identity([str(path) for path in paths], Reading())
-    others = {identity(paths[::-1], Reading()), identity(paths[:1], Reading())}
-    write_csv(paths[1], ROWS)
-    others.add(identity(paths, Reading()))
-    assert len(others | {before}) == 4
-    assert identity([paths[0], "-"], Reading()) is None
+        nd.read([outside, tmp_path / "none.csv"], id="id")
 
 
 def test_many_parts_are_read_with_few_files_open(tmp_path: Path) -> None:
@@ -235,9 +207,9 @@ def test_many_parts_are_read_with_few_files_open(tmp_path: Path) -> None:
         write_csv(tmp_path / "parts" / f"{number:03}.csv", [ROWS[0] | {"id": str(number)}], names)
     script = (
         "import resource, sys\n"
-        "from neardup_solr.sources import Reading, documents\n"
+        "import neardup_solr as nd\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
-        "print(sum(1 for _ in documents(sys.argv[1], reading=Reading())))\n"
+        "print(sum(1 for _ in nd.read(sys.argv[1], id='id')))\n"
     )
     command = [sys.executable, "-c", script, str(tmp_path / "parts")]
     assert subprocess.run(command, capture_output=True, text=True).stdout == "120\n"
@@ -248,6 +220,7 @@ def test_the_choice_of_ids_is_told_once(tmp_path: Path) -> None:
     for number in range(4):
         rows = [{"text": f"{WORDS} {number} {row}"} for row in range(3)]
         write_csv(tmp_path / "parts" / f"{number}.csv", rows, "text")
-    records, _, notices = read(tmp_path / "parts", text=("text",), guess="number")
-    assert len(records) == 12
+    notices: list[str] = []
+    with noticed(notices):
+        assert nd.duplicates(tmp_path / "parts", text="text").documents == 12
     assert sum("numbered from 1" in notice for notice in notices) == 1

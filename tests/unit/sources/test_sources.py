@@ -7,11 +7,11 @@ import csv
 import gzip
 import io
 import json
-import os
 import sys
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,21 +20,15 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.records import Document
-from neardup_solr.sources import Reading, read_text, size_hint
-from neardup_solr.sources import documents as read
+import neardup_solr as nd
+from tests.reading import read, write
 
 LINES = "1 Café Übermut\n\n\n2\t日本  本屋\n3\n"
 EXPECTED = [("1", "Café Übermut"), ("2", "日本  本屋"), ("3", "")]
 
 
-def pairs(source: str | Path, reading: Reading | None = None) -> list[tuple[str, str]]:
-    return [(found.id, found.text) for found in read(source, reading=reading or Reading())]
-
-
-def write(path: Path, text: str | bytes) -> Path:
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
+def pairs(source: str | Path, **options: Any) -> list[tuple[str, str]]:
+    return [(document.id, document.text) for document in read(source, **options)]
 
 
 GOOD: dict[str, str] = {
@@ -92,14 +86,14 @@ def test_windows_line_ends_are_no_part_of_the_text(tmp_path: Path, name: str) ->
 def test_a_format_that_is_named_overrules_the_suffix(tmp_path: Path) -> None:
     """`source_format` decides where the suffix says something else, or nothing."""
     path = write(tmp_path / "listing.dat.gz", gzip.compress(GOOD["a.tsv"].encode()))
-    assert pairs(path, Reading(source_format="tsv")) == EXPECTED
+    assert pairs(path, source_format="tsv") == EXPECTED
 
 
 def test_parquet_gives_its_rows(tmp_path: Path) -> None:
     """Parquet columns of text, numbers and bytes become documents with row positions."""
     table = pa.table({"n": [1, 2, 3], "body": [text.encode() for _, text in EXPECTED]})
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
-    found = list(read(tmp_path / "a.parquet", reading=Reading(id="n", text=("body",))))
+    found = list(nd.read(tmp_path / "a.parquet", id="n", text=("body",)))
     assert [(one.id, one.text) for one in found] == EXPECTED
     assert found[2].position == "a.parquet, row 3"
 
@@ -115,7 +109,7 @@ def test_a_folder_gives_its_text_files_in_order(tmp_path: Path) -> None:
     write(root / ".hidden", "no")
     (root / "same").symlink_to(root / "b")
     (root / "z-link.txt").symlink_to(root / "a.txt")
-    assert [(one.id, one.text, one.position) for one in read(root)] == [
+    assert [(one.id, one.text, one.position) for one in nd.read(root, id="id")] == [
         ("a.txt", "first", "texts/a.txt"),
         ("b/deep/z.txt", "last\nline", "texts/b/deep/z.txt"),
         ("b/m.md.gz", "middle", "texts/b/m.md.gz"),
@@ -127,11 +121,11 @@ def test_a_folder_gives_its_text_files_in_order(tmp_path: Path) -> None:
 def test_standard_input_is_read_as_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """The source "-" is standard input, of the format lines unless another is named."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LINES.encode())))
-    found = list(read("-"))
+    found = list(nd.read("-", id="id"))
     assert [(one.id, one.text) for one in found] == EXPECTED
     assert found[1].position == "standard input, line 4"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD["a.csv"].encode())))
-    assert pairs("-", Reading(source_format="csv")) == EXPECTED
+    assert pairs("-", source_format="csv") == EXPECTED
 
 
 @pytest.mark.parametrize("format", ["lines", "csv", "tsv", "jsonl", "json", None])
@@ -141,14 +135,14 @@ def test_a_pipe_is_not_touched_before_a_record_is_asked_for(
     """A command may refuse what it was given first, and then read the pipe from its start."""
     piped = io.BytesIO(b"id,text\n1,one two\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
-    read("-", reading=Reading(source_format=format), on_error=lambda _: None)
+    nd.read(nd.Source("-", source_format=format), id="id", on_error=lambda _: None)
     assert piped.tell() == 0
 
 
 def test_positions_are_the_lines_where_records_start(tmp_path: Path) -> None:
     """A quoted newline shifts the line numbers of the records after it."""
     path = write(tmp_path / "a.csv", 'id,text\n\n1,"two\nlines"\n2,"a ""b"", c"\n')
-    assert [(one.text, one.position) for one in read(path)] == [
+    assert [(one.text, one.position) for one in nd.read(path, id="id")] == [
         ("two\nlines", "a.csv, line 3"),
         ('a "b", c', "a.csv, line 5"),
     ]
@@ -168,11 +162,14 @@ def test_quotes_in_tsv_may_be_just_quotes(tmp_path: Path) -> None:
 
 def test_kept_columns_come_under_their_own_names(tmp_path: Path) -> None:
     """CSV gives text, JSONL gives JSON, what is empty or absent is left out."""
-    keep = Reading(keep=("city", "stars"))
+    keep = ("city", "stars")
     table = write(tmp_path / "a.csv", "id,text,city,stars\n1,a,Ås,\n2,b,,4\n")
-    assert [dict(one.kept) for one in read(table, reading=keep)] == [{"city": "Ås"}, {"stars": "4"}]
+    assert [dict(one.kept) for one in nd.read(table, keep=keep)] == [
+        {"city": "Ås"},
+        {"stars": "4"},
+    ]
     objects = '{"id":1,"text":"","city":["Ås"],"stars":null}\n{"id":2,"text":"","stars":4.5}\n'
-    found = read(write(tmp_path / "a.jsonl", objects), reading=keep)
+    found = nd.read(write(tmp_path / "a.jsonl", objects), keep=keep)
     assert [dict(one.kept) for one in found] == [{"city": ["Ås"]}, {"stars": 4.5}]
 
 
@@ -188,7 +185,7 @@ def test_kept_parquet_values_become_json(tmp_path: Path) -> None:
         }
     )
     pq.write_table(table, tmp_path / "a.parquet")
-    found = read(tmp_path / "a.parquet", reading=Reading(keep=("day", "stars", "tags")))
+    found = nd.read(tmp_path / "a.parquet", id="id", keep=("day", "stars", "tags"))
     assert [dict(one.kept) for one in found] == [
         {"day": "2024-02-29", "tags": ["x"]},
         {"stars": 4.5},
@@ -200,14 +197,13 @@ def test_kept_objects_become_their_json(tmp_path: Path) -> None:
     values: list[object] = [{"add": "x"}, [{"é": 1}, "y", [2, None]], {}, True, 3]
     texts = ['{"add":"x"}', ['{"é":1}', "y", "[2,null]"], "{}", True, 3]
     lines = [json.dumps({"id": 1, "text": "", "tags": value}) for value in values]
-    reading = Reading(keep=("tags",))
-    found = read(write(tmp_path / "a.jsonl", "\n".join(lines)), reading=reading)
+    found = nd.read(write(tmp_path / "a.jsonl", "\n".join(lines)), keep="tags")
     assert [one.kept["tags"] for one in found] == texts
     struct = pa.array([{"day": date(2024, 2, 29)}])
     mapped = pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int64()))
     table = pa.table({"id": ["1"], "text": [""], "struct": struct, "map": mapped})
     pq.write_table(table, tmp_path / "a.parquet")
-    (one,) = read(tmp_path / "a.parquet", reading=Reading(keep=("struct", "map")))
+    (one,) = nd.read(tmp_path / "a.parquet", id="id", keep=("struct", "map"))
     assert dict(one.kept) == {"struct": '{"day":"2024-02-29"}', "map": ['["k",1]']}
 
 
@@ -224,7 +220,6 @@ def test_a_table_of_only_a_header_has_no_documents(tmp_path: Path) -> None:
 
 def test_lossy_reading_replaces_invalid_bytes(tmp_path: Path) -> None:
     """With `lossy`, bytes that are not UTF-8 become U+FFFD in every format."""
-    lossy = Reading(lossy=True)
     contents = {
         "a.txt": b"1 caf\xe9\n",
         "a.csv": b'id,text\n1,"caf\xe9"\n',
@@ -232,48 +227,7 @@ def test_lossy_reading_replaces_invalid_bytes(tmp_path: Path) -> None:
         "a.jsonl": b'{"id":1,"text":"caf\xe9"}\n',
     }
     for name, content in contents.items():
-        assert pairs(write(tmp_path / name, content), lossy) == [("1", "caf\ufffd")], name
-
-
-def test_read_text_gives_the_whole_file(tmp_path: Path) -> None:
-    """One file as one text, whatever its suffix, decompressed and without its mark."""
-    assert read_text(write(tmp_path / "a.dat", codecs.BOM_UTF8 + b"a\nb\n")) == "a\nb\n"
-    assert read_text(write(tmp_path / "a.gz", gzip.compress(b"a\nb"))) == "a\nb"
-
-
-def test_size_hint_is_the_bytes_to_read(tmp_path: Path) -> None:
-    """Files and folders have a size; standard input, pipes and what is missing have none."""
-    write(tmp_path / "a.txt", "12345")
-    (tmp_path / "b").mkdir()
-    write(tmp_path / "b" / "c.txt", "123")
-    os.mkfifo(tmp_path / "pipe")
-    assert size_hint(tmp_path / "a.txt") == 5
-    (tmp_path / "pipe").unlink()
-    assert size_hint(tmp_path) == 8
-    os.mkfifo(tmp_path / "pipe")
-    assert [size_hint(name) for name in ("-", tmp_path / "pipe", tmp_path / "no")] == [None] * 3
-
-
-@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.parquet", "folder"])
-def test_progress_ends_at_the_size_hint(tmp_path: Path, name: str) -> None:
-    """Progress never falls, and at the end it is all of the source's own bytes."""
-    path = tmp_path / name
-    lines = "".join(f"{number} some text\n" for number in range(50_000))
-    if name == "folder":
-        path.mkdir()
-        write(path / "a.txt", lines)
-        write(path / "b.txt", lines)
-    elif name == "a.parquet":
-        texts = lines.splitlines()
-        pq.write_table(pa.table({"id": range(len(texts)), "text": texts}), path)
-    else:
-        write(path, gzip.compress(lines.encode()) if name.endswith("gz") else lines)
-    seen: list[int] = []
-    count = sum(1 for _ in read(path, on_progress=seen.append))
-    assert count == (2 if name == "folder" else 50_000)
-    assert len(seen) > 1
-    assert seen == sorted(seen)
-    assert seen[-1] == size_hint(path)
+        assert pairs(write(tmp_path / name, content), lossy=True) == [("1", "caf\ufffd")], name
 
 
 # Round trips. A carriage return at the end of a line cannot be told from a line end, and NUL is
@@ -322,5 +276,5 @@ def test_documents_are_given_while_the_source_is_read(tmp_path: Path) -> None:
     """A long source is streamed: the first documents come before its end is known."""
     good = "".join(f"{number} text\n" for number in range(5_000))
     path = write(tmp_path / "a.txt.gz", gzip.compress(good.encode())[:-9])
-    documents = read(path)
-    assert isinstance(next(documents), Document)
+    documents = nd.read(path, id="id")
+    assert isinstance(next(documents), nd.Document)

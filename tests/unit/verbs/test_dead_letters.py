@@ -78,7 +78,7 @@ def test_a_mended_record_is_what_its_source_would_have_given(tmp_path: Path, nam
     path.write_text(FILES[name])
     with Job(tmp_path / "job") as job:
         dead: list[RecordError] = []
-        assert len(list(sources.documents(path, reading=reading, on_error=dead.append))) == 1
+        assert len(list(sources.open_source(path, reading).documents(dead.append))) == 1
         job.keep(work_of(path, reading), Position(failed=1), dead)
         (kept,) = read_letters(job.folder)
     found = LetterReader(work_of(path, reading)).read(mended(kept))

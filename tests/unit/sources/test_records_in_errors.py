@@ -14,11 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import neardup_solr as nd
 from neardup_solr.errors import RecordError
-from neardup_solr.progress import MOST_CHARACTERS, MOST_ERRORS, Failures
-from neardup_solr.records import Document, filter_usable
-from neardup_solr.sources import Reading, documents
-from neardup_solr.sources.record_errors import MOST_CARRIED
+from tests.reading import read_all
 
 GOOD = {
     "txt": b"good text\n",
@@ -26,6 +24,8 @@ GOOD = {
     "tsv": b"good\ttext\tRome\n",
     "jsonl": b'{"id":"good","text":"text"}\n',
 }
+MOST_CHARACTERS = 2**24  # of the records that the errors of a result carry along
+MOST_CARRIED = 2**20  # characters of a record
 HEADER = {"csv": b"id,text,city\n", "tsv": b"id\ttext\tcity\n"}
 
 # name: the suffix, a bad record, and what its error brings along.
@@ -55,10 +55,8 @@ RECORDS: dict[str, tuple[str, bytes, object]] = {
 }  # fmt: skip
 
 
-def errors_of(source: Any, reading: Reading | None = None) -> list[RecordError]:
-    errors: list[RecordError] = []
-    list(documents(source, reading=reading or Reading(), on_error=errors.append))
-    return errors
+def errors_of(source: Any, **options: Any) -> list[RecordError]:
+    return read_all(source, **options).errors
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -67,7 +65,7 @@ def test_the_error_on_a_record_brings_it_along(tmp_path: Path, name: str) -> Non
     suffix, bad, expected = RECORDS[name]
     path = tmp_path / f"a.{suffix}"
     path.write_bytes(HEADER.get(suffix, b"") + 2 * GOOD[suffix] + bad + b"\n")
-    (error,) = errors_of(path, Reading(max_doc_bytes=900))
+    (error,) = errors_of(path, max_doc_bytes=900)
     assert error.record == expected
     assert error.stage == "read"
     if isinstance(error.record, str):
@@ -128,7 +126,7 @@ def test_a_row_of_a_table_is_brought_along_by_the_names_of_its_columns(
 ) -> None:
     """At least those that are read, their values as JSON has them."""
     rows = [{"id": each, "text": "a b c", "n": 5} for each in ("1", "2", "3", None)]
-    (error,) = errors_of(TABLES[kind](rows, tmp_path), Reading(keep=("n",)))
+    (error,) = errors_of(TABLES[kind](rows, tmp_path), keep="n")
     assert error.record == {"id": None, "text": "a b c", "n": 5}
 
 
@@ -148,23 +146,24 @@ def test_a_file_of_a_folder_is_brought_along_with_its_name(tmp_path: Path) -> No
     assert error.record == {"id": "d.txt", "text": "caf\udce9"}
 
 
-def test_a_document_that_is_refused_later_is_brought_along_too() -> None:
+def test_a_document_that_is_refused_later_is_brought_along_too(tmp_path: Path) -> None:
     """With its kept columns, and the stage that tells who refused it."""
     errors: list[RecordError] = []
-    given = Document(id="7", text="\ud800", kept={"city": "Ulm"})
-    assert list(filter_usable([given], errors.append)) == []
+    good = [nd.Document(id=id, text="a b", kept={"city": "Rome"}) for id in "12"]
+    bad = nd.Document(id="7", text="\ud800", kept={"city": "Ulm"})
+    nd.signatures([*good, bad], tmp_path / "a.parquet", id="id", on_error=errors.append)
     assert errors[0].record == {"id": "7", "text": "\ud800", "city": "Ulm"}
     assert errors[0].stage == "check"
 
 
-def test_a_result_holds_errors_without_their_records_if_these_are_large() -> None:
+def test_a_result_holds_errors_without_their_records_if_these_are_large(tmp_path: Path) -> None:
     """Whoever is told gets each with its record; the memory of the result is bounded."""
     told: list[RecordError] = []
-    failures = Failures(told.append)
     large = "x" * (MOST_CHARACTERS // 4)
-    for number in range(6):
-        failures.add(RecordError(f"line {number}", "bad", str(number), record=large))
-    assert [error.record is not None for error in failures.first] == 3 * [True] + 3 * [False]
-    assert all(error.record == large for error in told)
-    assert [str(error) for error in failures.first] == [str(error) for error in told]
-    assert len(failures.first) <= MOST_ERRORS
+    bad = [nd.Document(id=str(number), text="\ud800", kept={"n": large}) for number in range(6)]
+    good = [nd.Document(id=f"good {number}", text="a b") for number in range(9)]
+    result = nd.signatures([*good, *bad], tmp_path / "a.parquet", id="id", on_error=told.append)
+    assert [error.record is not None for error in result.errors] == 3 * [True] + 3 * [False]
+    records = [error.record for error in told]
+    assert all(isinstance(record, dict) and record["n"] == large for record in records)
+    assert [str(error) for error in result.errors] == [str(error) for error in told]

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import neardup_solr as nd
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
@@ -95,7 +96,7 @@ def read(source: Any, reading: Reading) -> list[str] | str:
     """All that is said of a source: each document or error with its position, or why it fails."""
     told: list[str] = []
     try:
-        for found in sources.records(source, reading=reading, on_notice=told.append):
+        for found in sources.open_source(source, reading, on_notice=told.append).records():
             if isinstance(found, Document):
                 told.append(repr(found))
             else:
@@ -185,7 +186,7 @@ def test_most_documents_come_in_runs(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     good = [f'{{"id": {n}, "text": "{n} \\"quoted\\"", "of": ["{n}"]}}' for n in range(10)]
     path.write_text("\n".join(good))
-    found = list(sources.pieces(path))
+    found = list(sources.open_source(path).pieces())
     assert sum(len(each) for each in found if isinstance(each, Run)) == 10
 
 
@@ -196,7 +197,7 @@ def test_plain_objects_are_read_in_compiled_code(tmp_path: Path) -> None:
         patch.object(json_lines, "MANY", 0),
         patch.object(json_lines, "has_key_twice", side_effect=AssertionError),
     ):
-        (run,) = sources.pieces(path)
+        (run,) = sources.open_source(path).pieces()
     assert isinstance(run, Run)
     assert (run.ids, list(run.texts)) == (["1", "é"], ["plain", "é\n"])
 
@@ -211,7 +212,7 @@ def test_lines_are_no_objects_together(tmp_path: Path) -> None:
     ]
     good = [f'{{"id": {n}, "text": "good"}}' for n in range(9)]
     path.write_text("\n".join([*halves, *good]))
-    found = list(sources.records(path))
+    found = list(sources.open_source(path).records())
     assert [each.id for each in found if isinstance(each, Document)] == [str(n) for n in range(9)]
     errors = [each.position for each in found if isinstance(each, RecordError)]
     assert errors == ["a.jsonl, line 1", "a.jsonl, line 2", "a.jsonl, line 3"]
@@ -229,5 +230,5 @@ def test_a_blank_line_is_no_row_of_a_table_of_one_column(tmp_path: Path) -> None
     """It was a document without words, where the lines around it had no quotes."""
     for written in (["text", "a b", "", "c d", "\r"], ["text", "a b", "", '"c d"', ""]):
         (tmp_path / "a.csv").write_text("\n".join(written) + "\n", newline="")
-        found = sources.documents(tmp_path / "a.csv", reading=Reading(id=":row"))
+        found = nd.read(tmp_path / "a.csv", id=":row")
         assert [(one.id, one.text) for one in found] == [("1", "a b"), ("2", "c d")]
