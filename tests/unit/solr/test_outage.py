@@ -296,9 +296,7 @@ def test_a_replay_that_does_not_end_is_an_error() -> None:
         collection = opened(address)
         with (
             collection.session.outages.waited_for(0.02),
-            pytest.raises(
-                SolrUnreachable, match="is unavailable, or is still replaying its log; check that"
-            ),
+            refusal(SolrUnreachable, "solr-unreachable", "log"),
         ):
             collection.session.outages.until_ready()
 
