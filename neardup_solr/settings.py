@@ -59,9 +59,9 @@ _OTHER_VERSION = "use the version of neardup-solr that wrote the collection, or 
 
 
 def _require_known(names: Iterable[str], fields: Iterable[str]) -> None:
-    unknown = sorted(set(names).difference(fields))
-    reason = f"there is no field {', '.join(unknown)}"
-    require(not unknown, reason, _CHOICE, code="argument-invalid")
+    if unknown := sorted(set(names).difference(fields)):
+        reason = f"there is no field {', '.join(unknown)}"
+        raise ArgumentError(reason, _CHOICE, code="argument-invalid")
 
 
 @checked_class
@@ -194,7 +194,7 @@ def settings_of(
 
     Raises ArgumentError if a name does not exist, or a value is out of range.
     """
-    if settings is None:
+    if not settings:
         return base
     if isinstance(settings, Settings):
         return _with_plain_numbers(settings)
@@ -211,10 +211,13 @@ def settings_of(
 
 def _with_plain_numbers(settings: Settings) -> Settings:
     """Make settings whose numbers are Python's: numpy's are of other types for compiled code."""
+    kinds = {name: _READ.get(name, int) for name in _LEAST}
     numbers: dict[str, Any] = {
-        name: _READ.get(name, int)(getattr(settings, name)) for name in _LEAST
+        name: kind(value)
+        for name, kind in kinds.items()
+        if type(value := getattr(settings, name)) is not kind
     }
-    return replace(settings, **numbers)
+    return replace(settings, **numbers) if numbers else settings
 
 
 def fit_shingles(
