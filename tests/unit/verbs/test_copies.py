@@ -147,19 +147,38 @@ def test_equal_numbers_hold_for_copies() -> None:
         assert sorted(len(each.members) for each in found.clusters) == [10, 10]
 
 
-@settings(deadline=None)
+def count_expanded(sizes: tuple[int, ...], cap: int) -> int:
+    """Count the pairs of one set of copies, or of two whose texts are near, up to a cap."""
+    rows = sum(sizes)
+    every = rows * (rows - 1) // 2 if len(sizes) == 1 else sizes[0] * sizes[1]
+    return every if rows <= cap else rows - 1
+
+
+@pytest.mark.parametrize("by", ["bands", "words"])
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=14), st.integers(2, 9))
-def test_pairs_of_copies(keys: list[int], cap: int) -> None:
+def test_pairs_of_copies(by: nd.types.Way, keys: list[int], cap: int) -> None:
     """All copies of a text are paired up to the cap; above it they are connected."""
     words = ("mill lane", "old heron", "boat lamp", "quay barn", "ford holm")
     documents = [{"id": str(row), "text": words[key]} for row, key in enumerate(keys)]
-    found = nd.duplicates(documents, measure="words", by="bands", max_distance=0, cap=cap)
+    found = nd.duplicates(documents, measure="words", by=by, max_distance=0, cap=cap)
     sets = [[row for row, key in enumerate(keys) if key == each] for each in set(keys)]
-    assert len(found.pairs) == sum(
-        len(rows) * (len(rows) - 1) // 2 if len(rows) <= cap else len(rows) - 1 for rows in sets
-    )
+    assert len(found.pairs) == sum(count_expanded((len(rows),), cap) for rows in sets)
     paired = {int(id) for pair in found.pairs for id in (pair.id, pair.other_id)}
     assert paired == {row for rows in sets if len(rows) > 1 for row in rows}
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(2, 9))
+def test_pairs_of_copies_of_two_texts(first: int, second: int, cap: int) -> None:
+    """A pair of texts stands for all of their copies up to the cap; above it they are connected."""
+    texts = ["mill lane boat"] * first + ["mill lane lamp"] * second
+    documents = [{"id": str(row), "text": text} for row, text in enumerate(texts)]
+    how: dict[str, Any] = {"measure": "words", "by": "words", "max_distance": 1}
+    found = nd.duplicates(documents, cap=cap, **how)
+    across = sum(int(pair.id) < first <= int(pair.other_id) for pair in found.pairs)
+    assert across == count_expanded((first, second), cap)
+    assert [len(each.members) for each in found.clusters] == [first + second]
 
 
 @pytest.mark.parametrize("by", ["all", "bands"])
