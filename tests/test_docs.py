@@ -205,7 +205,7 @@ PROOFS: dict[str, tuple[str | Callable[[], bool], ...]] = {
     ),
     "a processor inside the server": (lambda: not list((ROOT / "solr_config").rglob("*.jar")),),
     "Nested documents": (
-        "tests/solr/verbs/test_annotate_cloud.py::test_documents_of_two_shards_are_written_whole",
+        "tests/solr/verbs/test_annotate_whole.py::test_documents_of_two_shards_are_written_whole",
     ),
     "`--remember`, `--without-common`, `search`, `report` and `gate`": (
         "neardup duplicates listings.csv --field city --without-common",
