@@ -12,8 +12,11 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from unittest import mock
 
+import neardup_solr as nd
 from neardup_solr.cli import main
 from neardup_solr.records import NOTHING
 
@@ -47,6 +50,12 @@ def neardup(
     return subprocess.CompletedProcess(
         words, code, _printed(out), "" if is_mixed else _printed(err)
     )
+
+
+def sign_once() -> None:
+    """Sign a text, so that no later run compiles what signs, or says so."""
+    with TemporaryDirectory() as folder:
+        nd.signatures([("1", "ascii"), ("2", "wïde")], Path(folder, "signed.parquet"))
 
 
 def _stream() -> io.TextIOWrapper:

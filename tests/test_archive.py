@@ -75,7 +75,7 @@ def test_an_archive_says_that_it_has_no_solr(archive: Path, tmp_path: Path) -> N
 
 def test_the_listings_of_the_demo_are_in_an_archive(archive: Path, tmp_path: Path) -> None:
     """They are copied for the time of the process."""
-    code = "from neardup_solr.demo import listings, pairs; print(listings().exists(), pairs())"
+    code = "from neardup_solr import demo; print(demo.listings().exists(), demo.pairs())"
     exists, place = run(archive, tmp_path, "-c", code).stdout.split()
     assert exists == "True"
     assert not Path(place).exists()
@@ -86,10 +86,12 @@ def test_help_needs_no_sources(place: str, tmp_path: Path, request: pytest.Fixtu
     """The options of each command come from its function and the table."""
     words = [words.split() for words in commands()]
     code = (
-        "import sys\n"
-        "from neardup_solr.cli.main import parser\n"
+        "import contextlib, os, runpy, sys\n"
+        "os._exit = sys.exit\n"
         f"for words in {words!r}:\n"
-        "    parser().main([*words, '--help'], standalone_mode=False)\n"
+        "    sys.argv = ['neardup', *words, '--help']\n"
+        "    with contextlib.suppress(SystemExit):\n"
+        "        runpy.run_module('neardup_solr', run_name='__main__')\n"
         "import neardup_solr as nd\n"
         "assert all('Arguments:' in getattr(nd, n).__doc__ for n in nd.__all__ if n.islower())\n"
     )

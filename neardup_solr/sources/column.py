@@ -268,7 +268,8 @@ def choose_id(part: SourcePart, names: Iterable[object], reading: Reading) -> Re
     A notice says so. Without a guess, nothing changes.
     """
     names = list(names)
-    if reading.guess != "number" or not reading.has_ids or matches(reading.id, names):
+    is_known = not names or matches(reading.id, names)  # without any columns it is an error
+    if reading.guess != "number" or not reading.has_ids or is_known:
         return reading
     if any(isinstance(name, str) and is_like_id(name) for name in names):
         return reading

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.minhash import sign
 from neardup_solr.testing import private_home
+from tests.command import sign_once
 from tests.faults import table, tiers
 from tests.faults.place import Places, places
 from tests.solr.homes import use_private_ports
@@ -67,7 +67,7 @@ def jobs(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     """Jobs on the embedded Solr: that of all tests, or of a module that has a `home` of its own."""
     monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
     monkeypatch.setenv("NEARDUP_HOME", str(home))
-    sign.compile_kernel()
+    sign_once()
     with places(tmp_path) as made:
         yield made
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from neardup_solr import embedded
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
@@ -46,6 +48,14 @@ class Place:
     def run(self, *more: str, **env: str) -> Command:
         """Start `neardup index`."""
         return Command([*self.words, *more], self.said, env)
+
+    def find_solr(self) -> psutil.Process:
+        """Find the process that listens at the port behind the proxy."""
+        for each in psutil.net_connections("tcp"):
+            is_solr = getattr(each.laddr, "port", 0) == self.proxy.upstream
+            if is_solr and each.status == psutil.CONN_LISTEN and each.pid:
+                return psutil.Process(each.pid)
+        raise LookupError("no Solr listens")
 
     def verdict(self) -> Verdict:
         """What became of the documents, once all runs have ended."""

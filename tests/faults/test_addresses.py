@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pytest
 
+import neardup_solr as nd
 from neardup_solr import errors as e
-from neardup_solr.solr import collection
-from tests.faults.scripted import Answer, answering
+from tests.faults.scripted import EMPTY, Answer, answering
 
-FINE = Answer()
-
-
-def solr(address: str) -> collection.Collection:
-    """A core at that address."""
-    return collection.open_collection(address, "x")
+FINE = Answer(body=EMPTY)
 
 
 @pytest.mark.parametrize(
@@ -27,18 +24,19 @@ def test_an_address_without_solr_at_its_end(nothing: Answer, said: str) -> None:
     """A server that is no Solr at that path: the line says how an address ends."""
     with (
         answering(nothing) as (address, _),
-        pytest.raises(e.SolrAnswerError, match=rf"{said} \(HTTP 404\); .* with /solr at the end"),
+        pytest.raises(e.SolrAnswerError, match=said) as caught,
     ):
-        solr(address.removesuffix("/solr")).count()
+        nd.connect(address.removesuffix("/solr"), "x")
+    assert (caught.value.code, "/solr at the end" in caught.value.next_step) == ("not-solr", True)
 
 
 def test_tls_where_there_is_none() -> None:
     """https to a port that speaks http is one line in words."""
     with (
         answering(FINE) as (address, _),
-        pytest.raises(e.SolrUnreachable, match=r": it does not use TLS \(is it an http:// addr"),
+        pytest.raises(e.SolrUnreachable, match="TLS"),
     ):
-        solr(address.replace("http://", "https://")).count()
+        nd.connect(address.replace("http://", "https://"), "x")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
@@ -51,8 +49,8 @@ def test_this_machine_is_not_reached_through_a_proxy(
             monkeypatch.setenv(name, proxy)
         for name in ("no_proxy", "NO_PROXY"):
             monkeypatch.delenv(name, raising=False)
-        solr(address.replace("127.0.0.1", host)).commit()
-    assert (len(used), len(asked)) == (0, 1)
+        nd.connect(address.replace("127.0.0.1", host), "x").commit()
+    assert (len(used), len(asked)) == (0, 2)
 
 
 def test_a_host_elsewhere_is_reached_through_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,8 +60,8 @@ def test_a_host_elsewhere_is_reached_through_the_proxy(monkeypatch: pytest.Monke
             monkeypatch.setenv(name, proxy)
         for name in ("no_proxy", "NO_PROXY"):
             monkeypatch.delenv(name, raising=False)
-        solr("http://solr.invalid:8983/solr").commit()
-    assert used == ["http://solr.invalid:8983/solr/x/update?expandMacros=false"]
+        nd.connect("http://solr.invalid:8983/solr", "x").commit()
+    assert used[1:] == ["http://solr.invalid:8983/solr/x/update?expandMacros=false"]
 
 
 @pytest.mark.parametrize(
@@ -71,8 +69,9 @@ def test_a_host_elsewhere_is_reached_through_the_proxy(monkeypatch: pytest.Monke
 )
 def test_names_that_no_core_can_have(name: str) -> None:
     """Such a name is refused before anything is asked."""
-    with pytest.raises(e.ArgumentError, match=r"`collection` cannot be .*choose a name of letters"):
-        collection.open_collection("http://h:8983/solr", name)
+    with pytest.raises(e.ArgumentError, match="`collection`") as caught:
+        nd.connect("http://h:8983/solr", name)
+    assert caught.value.code == ("argument-type" if name == "\ud800" else "name-invalid")
 
 
 @pytest.mark.parametrize(
@@ -87,8 +86,9 @@ def test_names_that_no_core_can_have(name: str) -> None:
 )
 def test_a_password_that_cuts_the_address(address: str) -> None:
     """A sign that ends the host's part has to be encoded; the password is not shown."""
-    with pytest.raises(e.ArgumentError, match="write %2F for '/'") as caught:
-        collection.open_collection(address, "x")
+    with pytest.raises(e.ArgumentError, match="%2F") as caught:
+        nd.connect(address, "x")
+    assert caught.value.code == "address-invalid"
     assert "secret" not in str(caught.value)
     assert "user:" not in str(caught.value)
 
@@ -96,27 +96,28 @@ def test_a_password_that_cuts_the_address(address: str) -> None:
 @pytest.mark.parametrize(
     ("address", "base", "core"),
     [
-        ("http://h:8983/solr", "http://h:8983/solr", "given"),
-        ("http://h:8983/solr/", "http://h:8983/solr", "given"),
-        ("http://h:8983/solr/named", "http://h:8983/solr", "named"),
-        ("http://h:8983/solr/named/", "http://h:8983/solr", "named"),
-        ("https://user:secret@h/solr/named", "https://h/solr", "named"),
-        ("https://h/search/solr", "https://h/search/solr", "given"),
+        ("http://h/solr", "http://h/solr", "neardup"),
+        ("http://h/solr/", "http://h/solr", "neardup"),
+        ("http://h/solr/named", "http://h/solr", "named"),
+        ("http://h/solr/named/", "http://h/solr", "named"),
+        ("http://user:secret@h/solr/named", "http://h/solr", "named"),
+        ("http://h/search/solr", "http://h/search/solr", "neardup"),
     ],
 )
 def test_addresses(address: str, base: str, core: str) -> None:
     """An address may name the core, and never keeps its password."""
-    found = collection.open_collection(address, "given")
-    assert (found.base, found.name) == (base, core)
+    with answering(FINE) as (server, _):
+        here = urlsplit(server).netloc
+        found = nd.connect(address.replace("h/", f"{here}/", 1))
+    assert (found.base, found.name) == (base.replace("h/", f"{here}/", 1), core)
     assert "secret" not in repr(found)
 
 
 def test_credentials_are_sent_as_basic_auth() -> None:
     """User and password of the address become the session's, percent-decoded."""
-    assert collection.open_collection("https://us%40er:p%2Fw@h/solr", "x").session.auth == (
-        "us@er",
-        "p/w",
-    )
+    with answering(FINE) as (server, _):
+        solr = nd.connect(server.replace("://", "://us%40er:p%2Fw@"), "x")
+    assert solr.session.auth == ("us@er", "p/w")
 
 
 @pytest.mark.parametrize(
@@ -124,5 +125,6 @@ def test_credentials_are_sent_as_basic_auth() -> None:
 )
 def test_what_is_no_address(address: str) -> None:
     """An address without http or a host is refused at once."""
-    with pytest.raises(e.ArgumentError, match=r"`address` cannot be .*; give one such as http"):
-        collection.open_collection(address, "x")
+    with pytest.raises(e.ArgumentError, match="`address`") as caught:
+        nd.connect(address, "x")
+    assert caught.value.code == "address-invalid"

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import read_letters
-from neardup_solr.solr.collection import Collection
 from tests.faults.tiers import sized
 
 RECORDS = sized(usual=6_000, full=100_000)
@@ -52,7 +50,7 @@ def written(path: Path) -> dict[int, str]:
     return bad
 
 
-def test_bad_records_are_dead_letters(tmp_path: Path, solr: Collection, row: Any) -> None:
+def test_bad_records_are_dead_letters(tmp_path: Path, solr: nd.Collection, row: Any) -> None:
     """Each stands in the file once, with its line, its stage and its reason; the rest is there."""
     path, job = tmp_path / "records.jsonl", tmp_path / "job"
     bad = written(path)
@@ -60,7 +58,7 @@ def test_bad_records_are_dead_letters(tmp_path: Path, solr: Collection, row: Any
     done = nd.index(source, solr, keep=["size_i", "city"], job=job)
     assert (done.read, done.failed, done.repeated) == (RECORDS, len(bad), 0)
     assert done.indexed == solr.count() == RECORDS - len(bad)
-    letters = list(read_letters(job))
+    letters = nd.dead_letters(job=job)
     lines = [int(re.findall(r"line (\d+)", one.position)[0]) for one in letters]
     assert sorted(lines) == list(bad)
     right = 0

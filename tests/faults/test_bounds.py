@@ -15,28 +15,23 @@ import pytest
 import zstandard
 
 import neardup_solr as nd
-from neardup_solr.arguments import MAX_DOC_BYTES
-from neardup_solr.cli import main
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.minhash import sign
-from neardup_solr.sources import Reading, open_source
 from neardup_solr.testing import SIZES
-from neardup_solr.units import in_bytes
+from tests.command import neardup, sign_once
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
 
 MOST_MEBIBYTES = 300  # over a run that reads a small file
-LARGEST = in_bytes(MAX_DOC_BYTES)
+LARGEST = 10 << 20  # by default
 MEGABYTE = 10**6
 HUGE = tiers.sized(usual=4 * 10**8, full=10**9)
 
 # A command in a process of its own, which tells the most memory that it had at once.
 CHILD = """
-import os, sys
-from neardup_solr.cli.main import main
+import os, runpy, sys
 os._exit = sys.exit  # by which it would leave at once
 try:
-    main()
+    runpy.run_module("neardup_solr", run_name="__main__")
 finally:
     status = open("/proc/self/status").read()
     print("peak", status.partition("VmHWM:")[2].split()[0], file=sys.stderr)
@@ -47,7 +42,7 @@ import sys
 from neardup_solr.minhash import encode_documents
 from neardup_solr.settings import Settings
 import neardup_solr as nd
-for document in nd.read(sys.argv[1], id="id"):
+for document in nd.read(sys.argv[1]):
     encode_documents([document], Settings())
 status = open("/proc/self/status").read()
 print("peak", status.partition("VmHWM:")[2].split()[0], file=sys.stderr)
@@ -124,7 +119,7 @@ FORMATS: dict[str, Callable[[Path, int], Path]] = {
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> int:
     """The peak of a run that reads a small file; the kernel is compiled before."""
-    sign.compile_kernel()
+    sign_once()
     code, said, peak = signatures(FORMATS["lines"](tmp_path_factory.mktemp("small"), 10))
     assert code == 0, said
     return peak
@@ -203,7 +198,7 @@ def test_a_document_of_the_largest_size_is_signed_within_the_memory(
     row("R12", f"largest document as {name}: {over} MiB over base signed, {made} MiB encoded")
     assert max(over, made) <= MOST_MEBIBYTES
     errors: list[RecordError] = []
-    found = open_source(FORMATS[name](_fresh(tmp_path / "b"), LARGEST + 1)).documents(errors.append)
+    found = nd.read(FORMATS[name](_fresh(tmp_path / "b"), LARGEST + 1), on_error=errors.append)
     assert len(list(found)) == 2
     assert [error.reason for error in errors] == ["too_large: more than 10,485,760 bytes"]
 
@@ -241,7 +236,7 @@ def test_a_source_that_is_too_large_is_indexed_within_the_memory(
 def test_a_bound_has_to_be_positive(bound: int) -> None:
     """A document of no bytes would be the largest one."""
     with pytest.raises(ArgumentError, match="`max_doc_bytes` cannot be"):
-        Reading(max_doc_bytes=bound)
+        nd.read(nd.Source("a.csv", max_doc_bytes=bound))
 
 
 BLOCK = bytes(2**24)
@@ -268,13 +263,13 @@ def test_what_grows_too_much_is_refused(
     path.write_bytes(good + blocks + compress(b"\n3 d e f\n"))
     refused = r"expands to more than 1,000 times its .* NEARDUP_MAX_GROWTH=0$"
     with pytest.raises(SourceError, match=refused):
-        list(open_source(path).documents(lambda _: None))
+        list(nd.read(path, on_error=lambda _: None))
     for limit in ("0", "1e5"):
         monkeypatch.setenv("NEARDUP_MAX_GROWTH", limit)
-        assert len(list(open_source(path).documents(lambda _: None))) == 2
+        assert len(list(nd.read(path, on_error=lambda _: None))) == 2
     monkeypatch.setenv("NEARDUP_MAX_GROWTH", "many")
     with pytest.raises(ArgumentError, match=r"\$NEARDUP_MAX_GROWTH .*many"):
-        list(open_source(path).documents())
+        list(nd.read(path))
 
 
 @pytest.mark.usefixtures("growth")
@@ -285,7 +280,7 @@ def test_what_compresses_well_is_read(tmp_path: Path, suffix: str) -> None:
     content = COMPRESSORS[suffix](BLOCK + b"\n" + b"1 a b c\n" * 2)
     path.write_bytes(content)
     assert len(BLOCK) > 1_000 * len(content)
-    assert len(list(open_source(path).documents(lambda _: None))) == 2
+    assert len(list(nd.read(path, id="id", on_error=lambda _: None))) == 2
     pages = b"".join(
         b"%d %s\n"
         % (page, b" ".join(b"word%d" % (at * 7_919 % (500 + page)) for at in range(9_000)))
@@ -293,32 +288,28 @@ def test_what_compresses_well_is_read(tmp_path: Path, suffix: str) -> None:
     )
     copies = GROWN // len(pages) + 2
     path.write_bytes(COMPRESSORS[suffix](pages) * copies)
-    assert sum(1 for _ in open_source(path).documents()) == 64 * copies
+    assert sum(1 for _ in nd.read(path, id="id")) == 64 * copies
 
 
 def test_a_document_that_is_too_large_may_be_allowed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     """By the argument of the functions, and by the option of the commands."""
-
-    def run_here(words: list[str], bound: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["neardup", *words, "--max-doc-bytes", bound])
-        return main._run(sys.argv[1:])
-
     path = FORMATS["jsonl"](tmp_path, LARGEST + 1)
     for allowed in (LARGEST + 1, "11M"):
         assert len(list(nd.read(nd.Source(path, max_doc_bytes=allowed)))) == 3
-    assert run_here(["signatures", str(path), "-o", str(tmp_path / "out.parquet")], "11M") == 0
-    assert "too_large" not in capsys.readouterr().err
+    words = ["signatures", str(path), "-o", str(tmp_path / "out.parquet")]
+    ran = neardup(*words, "--max-doc-bytes", "11M")
+    assert (ran.returncode, "too_large" in ran.stderr) == (0, False)
     FORMATS["jsonl"](tmp_path, MEGABYTE)
     for words in (
         ["signatures", str(path), "-o", str(tmp_path / "2.parquet")],
         ["duplicates", str(path)],
     ):
-        assert run_here(words, "1M") == 0
-        assert "too_large" not in capsys.readouterr().err
-        assert run_here(words, "900K") == 1
-        assert "too_large: more than 921,600 bytes" in capsys.readouterr().err
+        ran = neardup(*words, "--max-doc-bytes", "1M")
+        assert (ran.returncode, "too_large" in ran.stderr) == (0, False)
+        ran = neardup(*words, "--max-doc-bytes", "900K")
+        assert (ran.returncode, "921,600 bytes" in ran.stderr) == (1, True)
         for wrong in ("much", "0", "-1"):
-            assert run_here(words, wrong) == 2
-            assert "--max-doc-bytes" in capsys.readouterr().err
+            ran = neardup(*words, "--max-doc-bytes", wrong)
+            assert (ran.returncode, "--max-doc-bytes" in ran.stderr) == (2, True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from neardup_solr import errors as e
-from neardup_solr.solr.collection import open_collection
-from tests.faults.scripted import Answer, answering
+import neardup_solr as nd
+from tests.faults.scripted import EMPTY, Answer, answering
 
 
 def failed(reason: bytes) -> Answer:
@@ -15,6 +14,7 @@ def failed(reason: bytes) -> Answer:
     return Answer(status=500, body=body % reason)
 
 
+FRESH = Answer(body=EMPTY)
 FULL = failed(b"No space left on device")
 QUOTA = failed(b"Disk quota exceeded")
 LIMIT = failed(b"File too large")
@@ -47,30 +47,31 @@ ELSEWHERE = Answer(
 def test_no_document_is_blamed_for_a_full_disk(answer: Answer) -> None:
     """Such an answer is an error that says to restart Solr; it is not asked a second time."""
     with (
-        answering(answer) as (address, asked),
-        pytest.raises(
-            e.SolrHalted, match="free space on its disk, restart Solr, then run this aga"
-        ),
+        answering(FRESH, answer) as (address, asked),
+        pytest.raises(nd.SolrHalted),
     ):
-        open_collection(address, "x").add([{"id": "1"}])
-    assert len(asked) == 1
+        nd.connect(address, "x").add([{"id": "1"}])
+    assert len(asked) == 2
 
 
 @pytest.mark.parametrize("answer", [CLOSED, NO_SEARCHER])
 def test_a_commit_of_a_halted_solr_fails(answer: Answer) -> None:
     """A commit that Solr cannot make is no success."""
-    with answering(answer) as (address, _), pytest.raises(e.SolrHalted, match=r"IndexWr|searcher"):
-        open_collection(address, "x").commit()
+    with (
+        answering(FRESH, answer) as (address, _),
+        pytest.raises(nd.SolrHalted, match=r"IndexWr|searcher"),
+    ):
+        nd.connect(address, "x").commit()
 
 
 def test_too_many_searchers_are_no_full_disk() -> None:
     """Commits that come too fast are refused in similar words, and pass by themselves."""
     body = NO_SEARCHER.body.replace(b'searcher"', b'searcher. exceeded limit of 2, try again"')
     with (
-        answering(Answer(status=400, body=body)) as (address, _),
-        pytest.raises(e.SolrAnswerError, match="exceeded limit"),
+        answering(FRESH, Answer(status=400, body=body)) as (address, _),
+        pytest.raises(nd.errors.SolrAnswerError, match="exceeded limit"),
     ):
-        open_collection(address, "x").commit()
+        nd.connect(address, "x").commit()
 
 
 LEADERLESS = Answer(
@@ -82,16 +83,16 @@ TAKEN = Answer(body=b'{"responseHeader":{"status":0},"adds":["1",17]}')
 
 def test_no_document_is_blamed_for_a_node_that_is_away() -> None:
     """A tolerant chain of a SolrCloud blames each; the same request is sent again."""
-    with answering(LEADERLESS, TAKEN) as (address, asked):
-        assert open_collection(address, "x").add([{"id": "1"}]) == ()
-    assert len(asked) == 2
+    with answering(FRESH, LEADERLESS, TAKEN) as (address, asked):
+        assert nd.connect(address, "x").add([{"id": "1"}]) == ()
+    assert len(asked) == 3
 
 
 def test_a_document_may_hold_the_words_of_a_fault() -> None:
     """What Solr repeats of a document does not tell of Solr."""
     said = "ERROR: [doc=1] Error adding field 'n'='Connection refused' msg=For input string"
     body = LEADERLESS.body.split(b"No registered")[0] + said.encode() + b'"}]}}'
-    with answering(Answer(body=body), TAKEN) as (address, asked):
-        [refusal] = open_collection(address, "x").add([{"id": "1"}])
+    with answering(FRESH, Answer(body=body), TAKEN) as (address, asked):
+        [refusal] = nd.connect(address, "x").add([{"id": "1"}])
     assert refusal.reason == said
-    assert len(asked) == 1
+    assert len(asked) == 2

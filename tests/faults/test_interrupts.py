@@ -16,9 +16,8 @@ from typing import Any
 import orjson
 import pytest
 
-from neardup_solr.arguments import MeasureName, Way
-from neardup_solr.minhash import sign
-from tests.command import NEARDUP
+import neardup_solr as nd
+from tests.command import NEARDUP, sign_once
 
 pty = pytest.importorskip("pty", reason="terminals as Unix has them")
 
@@ -26,8 +25,14 @@ INTERRUPTED = 130
 GOAL = "≤ 2 s"
 # What a busy machine gets beyond that; the work that is interrupted would take minutes.
 SECONDS = 2.0 + 20.0
-MEASURES: tuple[MeasureName, ...] = ("words", "jaccard", "containment", "aligned", "estimate")
-WAYS: tuple[Way, ...] = ("bands", "words", "all")
+MEASURES: tuple[nd.types.MeasureName, ...] = (
+    "words",
+    "jaccard",
+    "containment",
+    "aligned",
+    "estimate",
+)
+WAYS: tuple[nd.types.Way, ...] = ("bands", "words", "all")
 
 
 def written(path: Path, texts: Sequence[str]) -> Path:
@@ -46,7 +51,7 @@ def invented(texts: int, words: int, vocabulary: int) -> list[str]:
 @pytest.fixture(scope="module")
 def long_texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A few texts, each pair of which takes a good part of a second."""
-    sign.compile_kernel()  # or the commands would say that they do
+    sign_once()  # or the commands would say that they do
     return written(tmp_path_factory.mktemp("long") / "texts.jsonl", invented(60, 40_000, 50_000))
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.failpoint import KILLED, VARIABLE
 from tests.faults.history import checkpointed
 from tests.faults.loops import BATCH, kill_client, kill_server
 from tests.faults.place import Places
@@ -64,7 +63,7 @@ def test_failpoint(jobs: Places, name: str, nth: int, row: Any) -> None:
     """Killed at a named place and resumed, a job ends as one that nobody disturbed."""
     here = jobs.make(1_500, every_bad=50, interval=250)
     words = ["--batch", "125"]
-    assert here.run(*words, **{VARIABLE: f"{name}:{nth}"}).wait() == KILLED
+    assert here.run(*words, NEARDUP_FAILPOINT=f"{name}:{nth}").wait() == 137
     durable = checkpointed(here.job)
     assert here.collection.count() >= durable - durable // 50
     last = here.run(*words, "--resume")

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import read_checkpoint, read_letters
-from neardup_solr.sources.record_errors import AGAIN
 from neardup_solr.testing import SIZES
+from tests.faults.history import checkpointed
 from tests.faults.model import (
     Busy,
     Crash,
@@ -57,6 +56,11 @@ def refusal(document: Fields) -> str | None:
     return None
 
 
+def reasons(job: Path) -> list[str]:
+    """List the reasons in the dead letters of a job, which is deleted at its end if it has none."""
+    return [letter.reason for letter in nd.dead_letters(job=job)] if job.exists() else []
+
+
 @dataclass(slots=True)
 class Due:
     """What has to become of records: the text for each id, and the reasons of those that fail."""
@@ -74,7 +78,7 @@ def due(records: Sequence[nd.Document], on_repeat: OnRepeat) -> Due:
         if not one.id:
             wrong.reasons.append("the id is empty")
         elif one.id in last and on_repeat == "fail":
-            wrong.reasons.append(AGAIN)
+            wrong.reasons.append("its id came before")
         elif one.id in last:
             wrong.repeated += 1
             if on_repeat == "last":
@@ -206,10 +210,9 @@ class Indexing(RuleBasedStateMachine):
 
     def _reached(self, job: Path, on_repeat: OnRepeat) -> int:
         """How far the checkpoint says that a job is; all before that has to be durable."""
-        kept = read_checkpoint(job)
-        if kept is None:
+        reached = checkpointed(job)
+        if not reached:
             return 0
-        reached = kept.reached.read
         texts: dict[str, set[str]] = {}
         for one in self.records:  # a later record of the same id may be there already
             texts.setdefault(one.id, set()).add(one.text)
@@ -217,7 +220,7 @@ class Indexing(RuleBasedStateMachine):
         for id in due(self.records[:reached], on_repeat).texts:
             assert there[id].fields["content"] in texts[id]
         wanted = due(self.records[:reached], on_repeat).reasons
-        assert Counter(one.reason for one in read_letters(job)) == Counter(wanted)
+        assert Counter(reasons(job)) == Counter(wanted)
         return reached
 
     def _require_only_later(self, before: int, reached: int) -> None:
@@ -231,7 +234,7 @@ class Indexing(RuleBasedStateMachine):
         assert done.read == len(self.records)
         assert done.read == done.indexed + done.repeated + done.failed
         assert (done.indexed, done.repeated) == (len(wanted.texts), wanted.repeated)
-        told = [letter.reason for letter in read_letters(job)]
+        told = reasons(job)
         assert Counter(told) == Counter(wanted.reasons)
         assert done.failed == len(told)
         there = {id: one.fields["content"] for id, one in self.model.durable().items()}

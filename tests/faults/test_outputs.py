@@ -13,8 +13,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.kernel import edits
-from neardup_solr.minhash import sign
-from tests.command import NEARDUP, neardup
+from tests.command import NEARDUP, neardup, sign_once
 
 OUTPUTS = {
     "tsv": ["-o", "out.tsv"],
@@ -40,7 +39,7 @@ ROOM = 24_000  # bytes: less than any of the files called out, more than the oth
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Documents of which every two of three are near-duplicates, with long ids."""
-    sign.compile_kernel()
+    sign_once()
     path = tmp_path_factory.mktemp("source") / "documents.jsonl"
     with path.open("w") as file:
         for n in range(600):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
 from typing import Any
@@ -11,7 +9,6 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded.layout import find_layout, recall
 from neardup_solr.testing import SIZES
 from tests.faults.place import Place, Places
 from tests.faults.tiers import sized
@@ -22,11 +19,11 @@ SECONDS = sized(usual=2, full=30)
 
 def stop_and_continue(here: Place) -> None:
     """Stop Solr in the middle of the work, for some seconds."""
-    state = recall(find_layout())
+    solr = here.find_solr()
     assert here.history.wait_for(DOCUMENTS // 3, 60)
-    os.kill(state.pid, signal.SIGSTOP)
+    solr.suspend()
     time.sleep(SECONDS)
-    os.kill(state.pid, signal.SIGCONT)
+    solr.resume()
 
 
 def test_a_pause(jobs: Places, row: Any) -> None:

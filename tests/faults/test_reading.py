@@ -17,22 +17,20 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.responses import MAX_ANSWER
-from neardup_solr.solr.retry import Retry
 from neardup_solr.testing import SIZES, fresh_core
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
-from tests.faults.scripted import Answer, answering, serving
+from tests.faults.scripted import EMPTY, Answer, answering, serving
 
 ALONE = Answer(
     body=b'{"responseHeader":{"status":0},"response":{"numFound":9,"docs":[]}}'
 )  # what is asked first, for the shards: there are none
+FRESH = Answer(body=EMPTY)  # what nd.connect asks for
 DOCUMENTS = [
     nd.Document(id=f"d{n:02}", text=f"number {n % 20} of the {n % 20} old lamps in street {n % 20}")
     for n in range(60)
 ]
-QUICK = Retry(attempts=1, seconds=1, first_wait=0.001)
+MAX_ANSWER = "NEARDUP_MAX_ANSWER"
 Json = Any
 
 
@@ -56,7 +54,7 @@ class Liar:
 
 
 @contextmanager
-def lying(solr: Collection) -> Iterator[tuple[Collection, Liar]]:
+def lying(solr: nd.Collection) -> Iterator[tuple[nd.Collection, Liar]]:
     """The same collection through a proxy that lies as it is told."""
     liar, real = Liar(), requests.Session()
     base = solr.base.removesuffix("/solr")
@@ -88,8 +86,9 @@ def lying(solr: Collection) -> Iterator[tuple[Collection, Liar]]:
             """Say nothing."""
 
     with real, serving(Handler) as address:
-        near = open_collection(f"{address}/solr", solr.name)
-        near.session.retry = QUICK
+        near = nd.connect(f"{address}/solr", solr.name)
+        near.session.retry = replace(near.session.retry, attempts=1)
+        liar.asked.clear()
         with near.session:
             yield near, liar
 
@@ -232,7 +231,7 @@ def matches(found: list[nd.Match]) -> object:
     return [(match.id, match.similarity, match.content) for match in found]
 
 
-VERBS: dict[str, Callable[[Collection], object]] = {
+VERBS: dict[str, Callable[[nd.Collection], object]] = {
     "duplicates": lambda solr: pairs(nd.duplicates(solr, by="bands")),
     "report": lambda solr: pairs(nd.report(solr, by="bands")),
     "report one by one": lambda solr: pairs(nd.report(solr, by="shingles", to_id="d02")),
@@ -247,7 +246,7 @@ VERBS: dict[str, Callable[[Collection], object]] = {
 
 
 @pytest.fixture(scope="module")
-def filled(solr_url: str) -> Iterator[Collection]:
+def filled(solr_url: str) -> Iterator[nd.Collection]:
     """A collection with documents in groups of three."""
     with fresh_core(solr_url) as core:
         nd.index(DOCUMENTS, core)
@@ -265,7 +264,7 @@ def chosen(answers: int) -> Iterator[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_no_lie_becomes_a_result(filled: Collection, verb: str, row: RecordRow) -> None:
+def test_no_lie_becomes_a_result(filled: nd.Collection, verb: str, row: RecordRow) -> None:
     """Each lie in each answer: refused, said to be incomplete, or of no effect on what is right."""
     read = VERBS[verb]
     true = read(filled)
@@ -299,7 +298,7 @@ def test_an_answer_cut_anywhere_is_refused(row: RecordRow) -> None:
             "facets": {"count": 2, "values": {"buckets": [{"val": "a", "count": 2}]}},
         }
     ).encode()
-    reads: list[Callable[[Collection], object]] = [
+    reads: list[Callable[[nd.Collection], object]] = [
         lambda solr: solr.stored(["1", "2"], []),
         lambda solr: solr.values("x"),
     ]
@@ -307,14 +306,14 @@ def test_an_answer_cut_anywhere_is_refused(row: RecordRow) -> None:
         cuts = [
             Answer(body=page[:at], missing=missing * (len(page) - at)) for at in range(len(page))
         ]
-        with answering(*cuts, Answer(body=page)) as (address, asked):
-            solr = open_collection(address, "x")
-            solr.session.retry = QUICK
+        with answering(FRESH, *cuts, Answer(body=page)) as (address, asked):
+            solr = nd.connect(address, "x")
+            solr.session.retry = replace(solr.session.retry, attempts=1)
             for number in range(len(cuts)):
                 with pytest.raises(nd.SolrError):
                     reads[number % 2](solr)
             assert solr.stored(["1", "2"], []) == [{"id": "1"}, {"id": "2"}]
-        assert len(asked) == len(page) + 1
+        assert len(asked) == len(page) + 2
     row("R6", f"answers cut at {2 * len(page)} places: 0 false successes")
 
 
@@ -326,12 +325,11 @@ def test_an_answer_beyond_the_bound_is_not_held(
     long = b'{"responseHeader":{"status":0},"response":{"numFound":0,"docs":[]}%s}' % (b" " * 9_000)
     told = Answer(body=gzip.compress(long), encoding="gzip") if packed else Answer(body=long)
     monkeypatch.setenv(MAX_ANSWER, "8k")
-    with answering(told) as (address, _):
-        solr = open_collection(address, "x")
-        with pytest.raises(
-            nd.errors.SolrAnswerError, match=r"more than 8,192 bytes; .*NEARDUP_MAX_ANSW"
-        ):
+    with answering(FRESH, told) as (address, _):
+        solr = nd.connect(address, "x")
+        with pytest.raises(nd.errors.SolrAnswerError, match="8,192") as caught:
             solr.count()
+        assert (caught.value.code, MAX_ANSWER in str(caught.value)) == ("answer-too-large", True)
         monkeypatch.setenv(MAX_ANSWER, "16k")
         assert solr.count() == 0
         monkeypatch.setenv(MAX_ANSWER, "much")
@@ -345,8 +343,11 @@ def test_an_endless_document_is_not_held(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(SIZES, "export_document", 1 << 13)
     monkeypatch.setattr(SIZES, "answer_piece", 1 << 10)
     start = b'{"responseHeader":{"status":0},"response":{"numFound":1,"docs":[{\n"id":"'
-    with answering(ALONE, Answer(body=start + b"x" * (1 << 14), missing=1 << 30)) as (address, _):
-        began = open_collection(address, "x")
+    with answering(FRESH, ALONE, Answer(body=start + b"x" * (1 << 14), missing=1 << 30)) as (
+        address,
+        _,
+    ):
+        began = nd.connect(address, "x")
         with pytest.raises(nd.errors.SolrAnswerError, match="is not a Solr export"):
             began.export(["id"])
 
@@ -360,8 +361,8 @@ def test_one_document_in_two_shards() -> None:
         with answering(*answers) as (address, _):
             base = address.encode()
             alone = ALONE.body.replace(b'"response"', b'"shards.info":%s,"response"' % shards)
-            with answering(Answer(body=alone % (base, base))) as (front, _):
-                solr = open_collection(front, "x")
+            with answering(FRESH, Answer(body=alone % (base, base))) as (front, _):
+                solr = nd.connect(front, "x")
                 if refused:
                     with pytest.raises(
                         nd.errors.SolrAnswerError, match="two shards contain documents"
@@ -371,7 +372,7 @@ def test_one_document_in_two_shards() -> None:
                     assert solr.export(["id"]) == [{"id": "1"}, {"id": "2"}]
 
 
-def test_a_report_on_a_collection_that_changes(filled: Collection) -> None:
+def test_a_report_on_a_collection_that_changes(filled: nd.Collection) -> None:
     """What is written meanwhile may be missing from a report, which says so."""
 
     def on_progress(_: nd.types.Progress) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.embedded.layout import find_layout, recall
 from tests.command import NEARDUP
 from tests.faults.history import checkpointed
 from tests.faults.killer import Command
@@ -75,14 +74,14 @@ def test_two_signals_stop_at_once(jobs: Places, row: Any) -> None:
 def test_a_signal_while_solr_hangs(jobs: Places, row: Any) -> None:
     """A Solr that gives no answer does not keep a run that is to stop."""
     here = jobs.make(DOCUMENTS, interval=INTERVAL)
-    state = recall(find_layout())
+    solr = here.find_solr()
     running = here.run()
     try:
         assert here.history.wait_for(DOCUMENTS // 3, 60), running.said()
-        os.kill(state.pid, signal.SIGSTOP)
+        solr.suspend()
         took = stopped(here, running, signal.SIGINT)
     finally:
-        os.kill(state.pid, signal.SIGCONT)
+        solr.resume()
     assert took < 2 + ALLOWANCE
     require_valid(here)
     row("R9", f"SIGINT while Solr hangs: {took:.1f} s, checkpoint valid", "≤ 2 s")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.minhash import sign
 from neardup_solr.testing import private_home
+from tests.command import sign_once
 from tests.faults.loops import Outcome, kill_client, kill_server
 from tests.faults.place import places
 from tests.faults.tiers import is_soak
@@ -26,7 +26,7 @@ DOCUMENTS, KILLS, INTERVAL, EVERY_BAD = 40_000, 5, 8_000, 500
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An embedded Solr of these tests alone, as they kill it."""
-    sign.compile_kernel()
+    sign_once()
     with private_home(tmp_path_factory.mktemp("soak")) as folder:
         yield folder
 

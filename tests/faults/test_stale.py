@@ -15,9 +15,6 @@ import orjson
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.errors import NeardupError
-from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.retry import Retry
 from tests.conftest import Cores
 from tests.faults.scripted import Answer
 from tests.faults.tiers import sized
@@ -73,7 +70,7 @@ class Stale:
 
 
 @pytest.fixture(scope="module")
-def listings(core_pool: Cores) -> Iterator[Collection]:
+def listings(core_pool: Cores) -> Iterator[nd.Collection]:
     """A core with the documents and all fields."""
     core = core_pool.take()
     nd.index(DOCUMENTS, core, settings={"fields": "all"})
@@ -86,7 +83,7 @@ def list_pairs(result: nd.Report | nd.Duplicates) -> list[tuple[str, str]]:
     return sorted((pair.id, pair.other_id) for pair in result.pairs)
 
 
-CALLS: dict[str, Callable[[Collection], object]] = {
+CALLS: dict[str, Callable[[nd.Collection], object]] = {
     **{f"search for {n}": partial(nd.search, text=DOCUMENTS[n]["text"]) for n in range(4)},
     "search by id": lambda solr: nd.search(solr, id="first3"),
     "search by bands": lambda solr: nd.search(solr, id="first3", by="bands"),
@@ -98,21 +95,23 @@ CALLS: dict[str, Callable[[Collection], object]] = {
 
 
 @pytest.mark.parametrize("is_mute", [False, True])
-def test_no_call_believes_an_answer_to_another_request(listings: Collection, is_mute: bool) -> None:
+def test_no_call_believes_an_answer_to_another_request(
+    listings: nd.Collection, is_mute: bool
+) -> None:
     """A result is right, or an error of ours; without repeated parameters it is no other error."""
     expected = {name: call(listings) for name, call in CALLS.items()}
     stale, outcomes = Stale(is_mute=is_mute), Counter[str]()
     with front(listings.base, between=stale.pass_on) as address:
-        solr = open_collection(address, listings.name)
+        solr = nd.connect(address, listings.name)
         for call in CALLS.values():
             call(solr)
-        solr.session.retry = Retry(attempts=1)
+        solr.session.retry = replace(solr.session.retry, attempts=1)
         stale.lies = True
         for _ in range(ROUNDS):
             for name, call in CALLS.items():
                 try:
                     result = call(solr)
-                except NeardupError:
+                except nd.NeardupError:
                     outcomes["refused"] += 1
                 else:
                     outcomes["right" if result == expected[name] else "wrong"] += 1
@@ -126,7 +125,7 @@ def test_what_is_indexed_is_all_there(core_pool: Cores) -> None:
     """`index` waits for the answers to its own requests."""
     core, stale = core_pool.take(), Stale(is_mute=False)
     with front(core.base, between=stale.pass_on) as address:
-        solr = open_collection(address, core.name)
+        solr = nd.connect(address, core.name)
         nd.index(DOCUMENTS[:2], solr)
         stale.lies = True
         nd.index(DOCUMENTS, solr)
@@ -138,7 +137,7 @@ def test_what_is_indexed_is_all_there(core_pool: Cores) -> None:
 
 @pytest.mark.parametrize("is_mute", [False, True])
 def test_the_service_answers_rightly_or_503(
-    listings: Collection, tmp_path: Path, is_mute: bool
+    listings: nd.Collection, tmp_path: Path, is_mute: bool
 ) -> None:
     """Whatever is missing in an answer, nothing is an internal error."""
     requests: list[tuple[str, object]] = [

@@ -16,9 +16,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from neardup_solr.minhash import sign
-from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Collection
+import neardup_solr as nd
+from tests.command import sign_once
 from tests.faults.proxy import Proxy, proxied
 from tests.faults.scripted import Answer, answering
 from tests.solr import foreign
@@ -52,7 +51,7 @@ class Wrong:
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
     """Compile the kernel before any command has to."""
-    sign.compile_kernel()
+    sign_once()
 
 
 @pytest.fixture
@@ -62,7 +61,7 @@ def sent() -> Sent:
 
 
 @pytest.fixture
-def proxy(solr: Collection, sent: Sent) -> Iterator[Proxy]:
+def proxy(solr: nd.Collection, sent: Sent) -> Iterator[Proxy]:
     """A proxy before a real Solr, which sees all that is sent."""
     port = urlsplit(solr.url).port
     assert port is not None
@@ -93,7 +92,7 @@ def refused(tmp_path: Path, wrong: Wrong, row: Any, case: str) -> None:
     row("R13", f"{case}: {took:.1f} s")
 
 
-def through(proxy: Proxy, solr: Collection, *more: str) -> list[str]:
+def through(proxy: Proxy, solr: nd.Collection, *more: str) -> list[str]:
     """The words that name the collection behind the proxy."""
     return ["--solr", proxy.url, "-c", solr.name, *more]
 
@@ -157,7 +156,7 @@ def test_tls_is_asked_of_a_server_without(tmp_path: Path, row: Any) -> None:
 
 
 def test_an_address_without_its_path(
-    tmp_path: Path, solr: Collection, proxy: Proxy, sent: Sent, row: Any
+    tmp_path: Path, solr: nd.Collection, proxy: Proxy, sent: Sent, row: Any
 ) -> None:
     """The address of a real Solr, but for /solr at its end."""
     words = ["--solr", proxy.url.removesuffix("/solr"), "-c", solr.name]
@@ -186,22 +185,26 @@ def test_a_schema_without_our_fields(tmp_path: Path, sent: Sent, row: Any) -> No
 
 
 def test_other_settings(
-    tmp_path: Path, solr: Collection, proxy: Proxy, sent: Sent, row: Any
+    tmp_path: Path, solr: nd.Collection, proxy: Proxy, sent: Sent, row: Any
 ) -> None:
     """Settings that differ from those of the collection: both are shown."""
-    stored = Settings()
+    stored = nd.Settings()
     solr.add([{"id": "1", "signature_settings": stored.fingerprint}])
     solr.commit()
     wrong = Wrong(
         words=through(proxy, solr, "--shingle-size", "5"),
-        said=[stored.fingerprint, Settings(shingle_size=5).fingerprint, "leave these settings out"],
+        said=[
+            stored.fingerprint,
+            nd.Settings(shingle_size=5).fingerprint,
+            "leave these settings out",
+        ],
     )
     refused(tmp_path, wrong, row, "other settings")
     assert (sent.documents, proxy.connections) == ([], 1)
 
 
 def test_settings_of_another_version(
-    tmp_path: Path, solr: Collection, proxy: Proxy, sent: Sent, row: Any
+    tmp_path: Path, solr: nd.Collection, proxy: Proxy, sent: Sent, row: Any
 ) -> None:
     """A collection that a version wrote whose settings this one does not know."""
     solr.add([{"id": "1", "signature_settings": "v9 of something to come"}])
@@ -214,7 +217,7 @@ def test_settings_of_another_version(
     assert (sent.documents, proxy.connections) == ([], 1)
 
 
-def test_two_collections_are_named(tmp_path: Path, solr: Collection, row: Any) -> None:
+def test_two_collections_are_named(tmp_path: Path, solr: nd.Collection, row: Any) -> None:
     """An address with a collection, and another one by --collection."""
     wrong = Wrong(
         words=["--solr", solr.url, "-c", "another"],

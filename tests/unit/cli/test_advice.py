@@ -3,18 +3,15 @@
 import json
 from pathlib import Path
 
-from click.testing import CliRunner
-
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.arguments import MeasureName
-from neardup_solr.cli.main import parser
+from tests.command import neardup
 
 
 def told(*words: object) -> str:
     """What the command says to standard error."""
-    ran = CliRunner().invoke(parser(), ["duplicates", *map(str, words)])
-    assert ran.exit_code == 0, ran.exception
+    ran = neardup("duplicates", *map(str, words))
+    assert ran.returncode == 0, ran.stderr
     return ran.stderr
 
 
@@ -46,7 +43,7 @@ def test_the_measure_is_chosen_by_the_texts(tmp_path: Path) -> None:
     table = tmp_path / "pairs.tsv"
     advice = "compared by --measure records; --measure words"
     assert told(demo.listings(), "-o", table).count(advice) == 1
-    others: tuple[MeasureName, ...] = ("aligned", "jaccard")
+    others: tuple[nd.types.MeasureName, ...] = ("aligned", "jaccard")
     for measure in others:
         assert advice not in told(demo.listings(), "-o", table, "--measure", measure)
         assert not nd.duplicates(demo.listings(), measure=measure).chosen

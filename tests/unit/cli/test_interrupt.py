@@ -13,9 +13,8 @@ from pathlib import Path
 
 import orjson
 
-from neardup_solr.minhash import sign
-from neardup_solr.settings import ALL_FIELDS
-from tests.command import NEARDUP
+import neardup_solr as nd
+from tests.command import NEARDUP, sign_once
 from tests.faults.scripted import serving
 
 SOON = 6.0  # seconds: two, and what a busy machine gets beyond that
@@ -25,7 +24,7 @@ SOON = 6.0  # seconds: two, and what a busy machine gets beyond that
 def hanging() -> Iterator[tuple[str, threading.Event]]:
     """A Solr that answers all but documents: its address, and whether it has got some."""
     got, over = threading.Event(), threading.Event()
-    fields = [{"name": name} for name in ALL_FIELDS]
+    fields = [{"name": name} for name in ("id", "signature_settings", *nd.Settings().fields)]
     counted = {"facets": {"count": 0}, "response": {"numFound": 0, "docs": []}}
     body = orjson.dumps({"responseHeader": {"status": 0}, "fields": fields} | counted)
     used = orjson.dumps({"responseHeader": {"status": 0}, "fields": {}})  # by no document
@@ -58,7 +57,7 @@ def hanging() -> Iterator[tuple[str, threading.Event]]:
 
 def test_an_interrupt_does_not_wait_for_senders(tmp_path: Path) -> None:
     """One Ctrl-C is enough while threads wait for a Solr that took documents and hangs."""
-    sign.compile_kernel()  # or the command would say that it does
+    sign_once()  # or the command would say that it does
     listings = tmp_path / "listings.csv"
     listings.write_text("id,text\n1,Blue Door Cafe\n")
     with hanging() as (address, got):

@@ -3,10 +3,8 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import neardup_solr as nd
-from neardup_solr.cli.main import parser
 from neardup_solr.errors import SourceError
 from tests.command import neardup
 
@@ -105,15 +103,15 @@ def test_texts_and_columns_go_to_each_output(
     rows = "1,The ferry,a b c d e f g,Rome\n2,The ferry,a b c d e f h,Oslo\n"
     (tmp_path / "a.csv").write_text(f"id,title,body,city\n{rows}")
     words = ["duplicates", "a.csv", "--text-field", "title,body", "--keep", "city", "--texts"]
-    ran = CliRunner().invoke(parser(), [*words, "-o", "p.csv", "-o", "r.html"])
-    assert (ran.exit_code, ran.stdout) == (0, "")
+    ran = neardup(*words, "-o", "p.csv", "-o", "r.html")
+    assert (ran.returncode, ran.stdout) == (0, "")
     assert "Wrote p.csv and r.html." in ran.stderr
     header, *_ = (tmp_path / "p.csv").read_text().splitlines()
     assert header.endswith(",cluster,text,city,other_text,other_city")
     assert "a b c d e f g" in (tmp_path / "r.html").read_text()
-    ran = CliRunner().invoke(parser(), [*words, "--format", "tsv"])
+    ran = neardup(*words, "--format", "tsv")
     assert ran.stdout.endswith("\tThe ferry a b c d e f g\tRome\tThe ferry a b c d e f h\tOslo\n")
-    ran = CliRunner().invoke(parser(), [*words, "--format", "table"])
+    ran = neardup(*words, "--format", "table")
     assert "The ferry a b c d e f g" in ran.stdout
     assert "\\n" not in ran.stdout
 
@@ -125,7 +123,7 @@ def test_pairs_that_are_printed_of_an_evaluation(tmp_path: Path) -> None:
     found.write_text("".join(f"a{at}\tb{at}\n" for at in range(500)))
     words = ["evaluate", str(known), str(found), "-o", str(wrong)]
     for given in (words, words[:-2]):
-        said = CliRunner().invoke(parser(), given).stdout
+        said = neardup(*given).stdout
         assert "false (500): a0 – b0, " in said
         assert said.endswith(", and 490 more\n")
     assert len(wrong.read_text().splitlines()) == 1 + 1 + 500

@@ -1,16 +1,12 @@
 """--unique and --removed on the command line: what is said, and what is refused."""
 
-import io
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from neardup_solr.cli import main
-from neardup_solr.cli.main import parser
 from tests.command import neardup
 
 CONTENT = """id,text
@@ -20,12 +16,6 @@ CONTENT = """id,text
 3,one two three
 4
 """
-
-
-def run(words: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
-    """The exit code of a command whose errors are told."""
-    monkeypatch.setattr("sys.argv", ["neardup", *words])
-    return main._run(words)
 
 
 @pytest.fixture(autouse=True)
@@ -38,28 +28,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_summary_adds_up() -> None:
     """Every record is told of, and no pairs are printed beside the files."""
-    ran = CliRunner().invoke(
-        parser(), ["duplicates", "a.csv", "--unique", "b.csv", "--removed", "c.csv"]
-    )
-    assert ran.exit_code == 1  # for the record that could not be used
+    ran = neardup("duplicates", "a.csv", "--unique", "b.csv", "--removed", "c.csv")
+    assert ran.returncode == 1  # for the record that could not be used
     assert ran.stdout == ""
     said = (
         "Of 5 records, 2 are in b.csv, 2 in c.csv;"
         " 1 could not be used and is not in any file: --rejected FILE saves them."
     )
     assert said in ran.stderr
-    ran = CliRunner().invoke(
-        parser(), ["duplicates", "a.csv", "--removed", "c.csv", "--on-repeat", "last"]
-    )
+    ran = neardup("duplicates", "a.csv", "--removed", "c.csv", "--on-repeat", "last")
     assert "2 are kept, 2 in c.csv (1 with a repeated id); 1 could not" in ran.stderr
-    ran = CliRunner().invoke(
-        parser(), ["duplicates", "a.csv", "--unique", "b.csv", "--format", "jsonl"]
-    )
+    ran = neardup("duplicates", "a.csv", "--unique", "b.csv", "--format", "jsonl")
     assert ran.stdout.count("\n") == 3
-    ran = CliRunner().invoke(parser(), ["duplicates", "a.csv", "--removed", "c.csv"])
+    ran = neardup("duplicates", "a.csv", "--removed", "c.csv")
     assert "Of 5 records, 2 are kept, 2 in c.csv" in ran.stderr
-    ran = CliRunner().invoke(parser(), ["duplicates", "b.csv", "--unique", "d.csv"])
-    assert (ran.exit_code, ran.stdout) == (0, "")
+    ran = neardup("duplicates", "b.csv", "--unique", "d.csv")
+    assert (ran.returncode, ran.stdout) == (0, "")
     assert "Of 2 records, 2 are in d.csv, 0 removed." in ran.stderr
 
 
@@ -67,25 +51,23 @@ def test_rejected_records_are_in_a_file() -> None:
     """Every record is in one of three files; the exit code is 1, unless so many may fail."""
     words = ["duplicates", "a.csv", "--unique", "b.csv", "--removed", "c.csv"]
     words += ["--rejected", "d.csv"]
-    ran = CliRunner().invoke(parser(), words)
-    assert (ran.exit_code, ran.stdout) == (1, "")
+    ran = neardup(*words)
+    assert (ran.returncode, ran.stdout) == (1, "")
     assert "Of 5 records, 2 are in b.csv, 2 in c.csv, 1 in d.csv." in ran.stderr
     assert Path("d.csv").read_text() == (
         "id,text,neardup_reason,neardup_position,neardup_record\n"
         ',,"1 field, but the header has 2","a.csv, line 6",4\n'
     )
     for most, code in (("0", 1), ("1", 0), ("0.1", 1), ("0.2", 0), ("19.9%", 1), ("20%", 0)):
-        ran = CliRunner().invoke(parser(), [*words, "--max-failed", most])
-        assert (ran.exit_code, most) == (code, most)
+        ran = neardup(*words, "--max-failed", most)
+        assert (ran.returncode, most) == (code, most)
 
 
 @pytest.mark.parametrize("most", ["few", "-1", "101%", "1.5", "nan"])
-def test_what_may_fail_is_a_number_or_a_share(
-    most: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_may_fail_is_a_number_or_a_share(most: str) -> None:
     """Anything else is wrong usage, which is told before anything is read."""
-    assert run(["duplicates", "a.csv", f"--max-failed={most}"], monkeypatch) == 2
-    assert "give a number such as 20, or a share such as 0.1%" in capsys.readouterr().err
+    ran = neardup("duplicates", "a.csv", f"--max-failed={most}")
+    assert (ran.returncode, "--max-failed" in ran.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -97,16 +79,10 @@ def test_what_may_fail_is_a_number_or_a_share(
         (["-", "--unique", "b.csv"], "cannot be read twice, as --unique requires"),
     ],
 )
-def test_wrong_usage_is_exit_code_2(
-    words: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_wrong_usage_is_exit_code_2(words: list[str], said: str) -> None:
     """One line, before anything is read or a Solr asked."""
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(CONTENT.encode())))
-    assert run(["duplicates", *words], monkeypatch) == 2
-    assert said in capsys.readouterr().err
+    ran = neardup("duplicates", *words, input=CONTENT)
+    assert (ran.returncode, said in ran.stderr) == (2, True)
     assert sorted(path.name for path in Path().iterdir()) == ["a.csv"]
 
 
@@ -120,15 +96,10 @@ def test_wrong_usage_is_exit_code_2(
         (["--unique", "."], "choose .csv or .jsonl"),
     ],
 )
-def test_files_that_cannot_be_written(
-    words: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_files_that_cannot_be_written(words: list[str], said: str) -> None:
     """One line with the options' names, and the source is as it was."""
-    assert run(["duplicates", "a.csv", *words], monkeypatch) == 2
-    assert said in capsys.readouterr().err
+    ran = neardup("duplicates", "a.csv", *words)
+    assert (ran.returncode, said in ran.stderr) == (2, True)
     assert Path("a.csv").read_text() == CONTENT
     assert sorted(path.name for path in Path().iterdir()) == ["a.csv"]
 
@@ -151,10 +122,8 @@ def test_nothing_is_fetched_where_nothing_is_named(tmp_path: Path) -> None:
 def test_several_files_are_one_source(folder: Path) -> None:
     """They are named one after the other, and what is wrong with one says which."""
     (folder / "b.csv").write_text("text,id\nfour five six seven,5\n")
-    ran = CliRunner().invoke(
-        parser(), ["duplicates", "a.csv", "b.csv", "--unique", "c.jsonl", "--format", "jsonl"]
-    )
-    assert ran.exit_code == 1
+    ran = neardup("duplicates", "a.csv", "b.csv", "--unique", "c.jsonl", "--format", "jsonl")
+    assert ran.returncode == 1
     assert '"id":"2@row3","other_id":"5"' in ran.stdout
     assert "a.csv, line 6: 1 field, but the header has 2" in ran.stderr
     assert "Of 6 records, 2 are in c.jsonl, 3 removed" in ran.stderr
