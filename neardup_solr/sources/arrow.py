@@ -12,9 +12,8 @@ import numpy as np
 
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.column import Columns, Objects, choose_id, find_columns
-from neardup_solr.sources.document import from_columns, from_row
+from neardup_solr.sources.document import first_line, from_columns, from_row
 from neardup_solr.sources.part import Piece, SourcePart, SourceTable
-from neardup_solr.sources.record_errors import first_line
 from neardup_solr.sources.source import file_size
 from neardup_solr.sources.values import too_large
 from neardup_solr.text.packed import Packed
@@ -234,9 +233,7 @@ def _batches(file: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
 
 
 def _open_file(part: SourcePart) -> Any:
-    if part.path is None:
-        reason = "Parquet cannot be read from standard input"
-        raise part.error(reason, "give a file name", code="not-from-stdin")
+    assert part.path is not None  # as formats see to
     pyarrow = part.require("Parquet", "pyarrow")
     from pyarrow.parquet import ParquetFile
 

@@ -18,7 +18,7 @@ from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document
 from neardup_solr.sources.column import is_like_id, matches
 from neardup_solr.sources.guess import Guess, guess_columns
-from neardup_solr.sources.reader import SourceReader, open_source
+from neardup_solr.sources.reader import SourceReader, check_columns, open_source
 from neardup_solr.sources.reading import ROW, reading_of
 from neardup_solr.sources.sides import (
     UnpairedError,
@@ -173,7 +173,7 @@ def _refuse_apart(request: ColumnRequest, chosen: Chosen | None, by_fields: bool
     if len(paths) != 2:
         return
     try:
-        open_source(source, reading, on_notice=ignore).require_columns()
+        check_columns(open_source(source, reading, on_notice=ignore).parts)
         return
     except (ArgumentError, SourceError) as error:
         if getattr(error, "source", None) != os.fspath(paths[1]):

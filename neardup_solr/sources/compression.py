@@ -51,6 +51,11 @@ def read_head(
     return b"".join(parts), stream
 
 
+def at_least(size: int) -> Callable[[bytes], bool]:
+    """Make a function that tells whether a beginning has so many bytes."""
+    return lambda head: len(head) >= size
+
+
 def fail(error: RecordError) -> Iterator[Any]:
     """Raise the error of a damaged source, once what stands before it was read."""
     raise error

@@ -33,10 +33,16 @@ from neardup_solr.sources.dialect import (
     list_fitting,
     split_fields,
 )
-from neardup_solr.sources.document import make_document, make_run
+from neardup_solr.sources.document import (
+    as_columns,
+    decode_raw,
+    make_document,
+    make_run,
+    step_for,
+    unusable,
+)
 from neardup_solr.sources.part import Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
-from neardup_solr.sources.record_errors import as_columns, decode_raw, step_for, unusable
 from neardup_solr.sources.values import Unusable, decode, decode_lines, join_lines, too_large
 
 BLANK: Final = (b"", b"\r")

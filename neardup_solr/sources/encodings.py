@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Final
 
 from neardup_solr.errors import RecordError
-from neardup_solr.sources.compression import read_head
+from neardup_solr.sources.compression import at_least, read_head
 from neardup_solr.sources.file_kinds import find_kind, is_binary, kind_of_part
 from neardup_solr.sources.magic import BEGINNING
 from neardup_solr.sources.part import SourcePart
@@ -50,7 +50,7 @@ def recode(part: SourcePart, stream: Iterator[bytes]) -> Iterator[bytes]:
     """Make UTF-8 from the named encoding, or from that of a byte order mark, without the mark."""
     is_file = part.path is not None and part.path.is_file()
     least = BEGINNING if is_file else len(codecs.BOM_UTF32)
-    head, stream = read_head(stream, lambda head: len(head) >= least)
+    head, stream = read_head(stream, at_least(least))
     encoding, mark = refuse_what_is_no_text(part, head)
     stream = chain([head[len(mark) :]], stream)
     return stream if encoding == "utf-8" else _from_encoding(part, encoding, stream)

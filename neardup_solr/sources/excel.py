@@ -24,10 +24,9 @@ from neardup_solr.sources.column import (
     show_names,
     strip_end,
 )
-from neardup_solr.sources.document import from_row
+from neardup_solr.sources.document import first_line, from_row
 from neardup_solr.sources.part import Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
-from neardup_solr.sources.record_errors import first_line
 
 STREAMED: Final = ("xl/worksheets/", "xl/sharedStrings")  # read piece by piece
 MOST_WHOLE: Final = 2**24  # bytes of any other part, and how far any part may grow
@@ -164,28 +163,33 @@ def unescape(cell: str) -> str:
 
 @contextmanager
 def _open_book(part: SourcePart) -> Iterator[Any]:
-    if part.path is None:
-        reason = "Excel cannot be read from standard input"
-        raise part.error(reason, "give a file name", code="not-from-stdin")
+    assert part.path is not None  # as formats see to
     if part.path.exists() and not part.path.is_file():  # a device might never end
         reason = "is a pipe or a device, not an Excel file"
         raise part.error(reason, "give a file name", code="file-kind")
     openpyxl = part.require("Excel", "openpyxl")
     with ExitStack() as stack:
-        try:
+        with _complete(part, MemoryError):
             # Opened here, because openpyxl leaves a damaged file open.
             file = stack.enter_context(open(part.path, "rb"))
             _check_parts(part, file)
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        except OSError as error:
-            reason = f"cannot be read ({error})"
-            raise part.error(reason, "check its permissions", code="file-unreadable") from error
-        except (SourceError, MemoryError):
-            raise
-        except Exception as error:
-            reason = f"is not a complete Excel file ({first_line(error)})"
-            raise part.error(reason, "save it as .xlsx", code="file-damaged") from error
         yield book
+
+
+@contextmanager
+def _complete(part: SourcePart, *passed_on: type[Exception]) -> Iterator[None]:
+    """Refuse a file that cannot be opened: the libraries raise almost any error of damage."""
+    try:
+        yield
+    except OSError as error:
+        reason = f"cannot be read ({error})"
+        raise part.error(reason, "check its permissions", code="file-unreadable") from error
+    except Exception as error:
+        if isinstance(error, (SourceError, *passed_on)):
+            raise
+        reason = f"is not a complete Excel file ({first_line(error)})"
+        raise part.error(reason, "save it as .xlsx", code="file-damaged") from error
 
 
 def _check_parts(part: SourcePart, file: BinaryIO) -> None:
@@ -222,18 +226,10 @@ def _rows_with_cells(
 
 def open_xls(part: SourcePart) -> SourceTable:
     """Open a sheet, the first if none is named: a header, then rows. Blank ones are skipped."""
-    if part.path is None:
-        reason = "Excel cannot be read from standard input"
-        raise part.error(reason, "give a file name", code="not-from-stdin")
+    assert part.path is not None  # as formats see to
     xlrd = part.require("Old Excel", "xlrd")
-    try:
+    with _complete(part):
         book = xlrd.open_workbook(part.path, logfile=_Silent())
-    except OSError as error:
-        reason = f"cannot be read ({error})"
-        raise part.error(reason, "check its permissions", code="file-unreadable") from error
-    except Exception as error:  # xlrd raises almost any of a damaged file
-        reason = f"is not a complete Excel file ({first_line(error)})"
-        raise part.error(reason, "save it as .xlsx", code="file-damaged") from error
     if not book.sheets():
         raise part.error("has no sheet with cells", "check the file", code="file-empty")
     sheet = _find_sheet(part, book.sheets(), lambda sheet: str(sheet.name))

@@ -27,12 +27,17 @@ from neardup_solr.sources.column import (
     show_names,
     split_path,
 )
-from neardup_solr.sources.document import from_columns, from_row, make_document
+from neardup_solr.sources.document import (
+    as_columns,
+    first_line,
+    from_columns,
+    from_row,
+    make_document,
+)
 from neardup_solr.sources.json import FIRST_OBJECTS
 from neardup_solr.sources.objects import Object, from_objects
 from neardup_solr.sources.part import ID, NUMBERED, TEXT, Piece, Record, SourcePart
 from neardup_solr.sources.reading import Reading
-from neardup_solr.sources.record_errors import as_columns, first_line
 from neardup_solr.sources.values import Unusable, read_id, read_kept, read_value
 
 FRAME_ROWS: Final = 1_024

@@ -11,11 +11,10 @@ from neardup_solr.errors import RecordError
 from neardup_solr.sizes import SIZES
 from neardup_solr.sources.blocks import lists_of_lines, read_ahead
 from neardup_solr.sources.column import number_them
-from neardup_solr.sources.document import make_document, make_run
+from neardup_solr.sources.document import decode_raw, make_document, make_run, unusable
 from neardup_solr.sources.formats import MOST_LINES, are_enough, whole_lines
 from neardup_solr.sources.part import ID, NUMBERED, TEXT, Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import ROW, Reading
-from neardup_solr.sources.record_errors import decode_raw, unusable
 from neardup_solr.sources.values import Unusable, decode, decode_lines
 
 MOST_OF_LINES: Final = 1_000  # that tell whether they begin with ids

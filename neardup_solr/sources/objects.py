@@ -18,10 +18,9 @@ import orjson
 from neardup_solr.errors import RecordError
 from neardup_solr.records import NOTHING, as_whole
 from neardup_solr.sources.column import LACKING, dig
-from neardup_solr.sources.document import make_document
+from neardup_solr.sources.document import as_columns, decode_raw, make_document, unusable
 from neardup_solr.sources.part import NUMBERED, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
-from neardup_solr.sources.record_errors import as_columns, decode_raw, unusable
 from neardup_solr.sources.values import Unusable, decode, too_large
 from neardup_solr.text.json_keys import has_key_twice
 

@@ -20,6 +20,7 @@ from neardup_solr.progress import ignore
 from neardup_solr.records import Document, check_documents
 from neardup_solr.sources.blocks import is_of_excel, with_writing
 from neardup_solr.sources.column import find_columns
+from neardup_solr.sources.document import notice_if_none, require_most, require_some
 from neardup_solr.sources.formats import PARTS, SHEETS, WITHOUT_COLUMNS, check_format, recognize
 from neardup_solr.sources.part import (
     Contents,
@@ -40,7 +41,6 @@ from neardup_solr.sources.parts import (
     refuse_mixed,
 )
 from neardup_solr.sources.reading import USUAL, Reading
-from neardup_solr.sources.record_errors import notice_if_none, require_most, require_some
 from neardup_solr.sources.source import SourceLike, shown_name
 from neardup_solr.sources.values import Unusable
 
@@ -236,11 +236,6 @@ class SourceReader:
             with suppress(ValueError, RecursionError):
                 rows.append(table.row(record))
         return rows
-
-    def require_columns(self) -> None:
-        """Refuse the parts of a table that lack a column that is needed, by SourceError."""
-        if len(self.parts) > 1:
-            check_columns(self.parts)
 
     def text(self) -> str:
         """Read a single file as a text.

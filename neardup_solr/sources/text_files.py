@@ -12,13 +12,12 @@ from typing import Final
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import is_inside
 from neardup_solr.sources.blocks import read_whole
-from neardup_solr.sources.document import make_document
+from neardup_solr.sources.document import NO_TEXT_FILE, as_columns, make_document
 from neardup_solr.sources.file_kinds import find_kind
 from neardup_solr.sources.html import decode_page, parse_page
 from neardup_solr.sources.mail import open_mbox, parse_mail
 from neardup_solr.sources.part import ID, TEXT, Record, SourcePart, SourceTable, one_by_one
 from neardup_solr.sources.reading import Reading
-from neardup_solr.sources.record_errors import NO_TEXT_FILE, as_columns
 from neardup_solr.sources.references import open_references
 from neardup_solr.sources.source import file_size, walk
 from neardup_solr.sources.values import Unusable, decode
@@ -83,8 +82,7 @@ class FolderTexts:
 
 
 def _read_folder(part: SourcePart, reading: Reading) -> Iterator[Record]:
-    if part.path is None:
-        raise part.error("is not a folder", "name the folder", code="file-kind")
+    assert part.path is not None  # as formats see to
     read, path = 0, None
     for path in walk(part.path):
         yield from _read_file(path, part, reading)

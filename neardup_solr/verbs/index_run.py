@@ -34,9 +34,9 @@ from neardup_solr.solr import admin
 from neardup_solr.solr.cloud import require_single
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, SourceLike, identity
+from neardup_solr.sources.document import came_before
 from neardup_solr.sources.fingerprint import DIGEST, bytes_of
 from neardup_solr.sources.part import Record
-from neardup_solr.sources.record_errors import came_before
 from neardup_solr.verbs.delivery import Delivery, Stretch
 
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them

@@ -18,9 +18,9 @@ from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, identity
 from neardup_solr.sources.column import matches
+from neardup_solr.sources.document import AGAIN
 from neardup_solr.sources.objects import from_objects, load
 from neardup_solr.sources.part import NUMBERED, Record, SourcePart
-from neardup_solr.sources.record_errors import AGAIN
 from neardup_solr.units import in_seconds
 from neardup_solr.verbs.index import index_source
 

@@ -14,8 +14,8 @@ from neardup_solr import Document, sources
 from neardup_solr.checkpoint import Job, JobSpec, Position, read_letters
 from neardup_solr.errors import ArgumentError, JobError, RecordError
 from neardup_solr.sources import Reading, identity
+from neardup_solr.sources.document import AGAIN
 from neardup_solr.sources.part import Record
-from neardup_solr.sources.record_errors import AGAIN
 from neardup_solr.verbs.retry import GONE, NO_HEADER, LetterReader
 from tests.refusals import refusal
 
