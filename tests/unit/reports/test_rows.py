@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from neardup_solr import Pair, Report, evaluate
 from neardup_solr.errors import SourceError
 from tests.command import neardup
+from tests.refusals import refusal
 
 
 def pair_rows(pairs: Sequence[Pair]) -> Report:
@@ -190,45 +191,49 @@ def test_known_pairs_with_and_without_header(
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "reason"),
+    ("name", "data", "code", "named"),
     [
-        ("a.tsv", b"1\n", "line 1 is not a pair"),
-        ("a.tsv", b"", "is empty"),
-        ("a.csv", b"\n\n", "is empty"),
-        ("a.tsv", b"id\tother_id\n1\n", "line 2 is not a pair"),
-        ("a.tsv", b"1\t2\n\nx\tx\n", "line 3 pairs 'x' with itself"),
-        ("a.csv", b"left,right\n1,2\n3,4\n", "line 1 looks like a header"),
-        ("a.csv", b"id,text\n1,one\n", "line 1 looks like a header"),
-        ("a.csv", b"1," + b"2" * 100_000, "line 1 is not a pair"),
+        ("a.tsv", b"1\n", "line-invalid", "line 1"),
+        ("a.tsv", b"", "file-empty", ""),
+        ("a.csv", b"\n\n", "file-empty", ""),
+        ("a.tsv", b"id\tother_id\n1\n", "line-invalid", "line 2"),
+        ("a.tsv", b"1\t2\n\nx\tx\n", "line-invalid", "line 3"),
+        ("a.csv", b"left,right\n1,2\n3,4\n", "header-invalid", "line 1"),
+        ("a.csv", b"id,text\n1,one\n", "header-invalid", "line 1"),
+        ("a.csv", b"1," + b"2" * 100_000, "line-invalid", "line 1"),
         # How much a cell may hold is one setting for the whole process, of 128 KiB or more.
-        ("a.csv", b"1," + b"2" * 200_000, "field larger than field limit|line 1 is not a pair"),
-        ("a.jsonl", b'{"id": "1"}\n', "line 1 is not a pair"),
-        ("a.jsonl", b'{"id": null, "other_id": "a"}\n', "line 1 is not a pair"),
-        ("a.jsonl", b'{"id": true, "other_id": "a"}\n', "line 1 is not a pair"),
-        ("a.jsonl", b'{"id": 1.5, "other_id": "a"}\n', "line 1 is not a pair"),
-        ("a.jsonl", b"nonsense\n", "line 1 is not a pair"),
-        ("a.jsonl", b'{"id": 1, "other_id": 2}\n\n[1, 2]\n', "line 3 is not a pair"),
-        ("a.jsonl", b"5\n", "line 1 is not a pair"),
-        ("a.jsonl", b"null\n", "line 1 is not a pair"),
+        ("a.csv", b"1," + b"2" * 200_000, "line-invalid", "line 1"),
+        ("a.jsonl", b'{"id": "1"}\n', "line-invalid", "line 1"),
+        ("a.jsonl", b'{"id": null, "other_id": "a"}\n', "line-invalid", "line 1"),
+        ("a.jsonl", b'{"id": true, "other_id": "a"}\n', "line-invalid", "line 1"),
+        ("a.jsonl", b'{"id": 1.5, "other_id": "a"}\n', "line-invalid", "line 1"),
+        ("a.jsonl", b"nonsense\n", "line-invalid", "line 1"),
+        ("a.jsonl", b'{"id": 1, "other_id": 2}\n\n[1, 2]\n', "line-invalid", "line 3"),
+        ("a.jsonl", b"5\n", "line-invalid", "line 1"),
+        ("a.jsonl", b"null\n", "line-invalid", "line 1"),
         (
             "a.tsv",
             "Café\tThé\n".encode("cp1252"),
-            "UTF-8 text, .*; it appears to be cp1252: save it as UTF-8",
+            "encoding",
+            "cp1252",
         ),
         (
             "a.tsv",
             b"\xff\xfe\x00",
-            "is not UTF-8 text, .*; give a TSV, CSV, JSONL, Parquet or .xlsx file",
+            "encoding",
+            "JSONL",
         ),
-        ("missing.tsv", None, "there is no such file or folder; check the path"),
+        ("missing.tsv", None, "file-missing", ""),
     ],
 )
-def test_unreadable_pairs(tmp_path: Path, name: str, data: bytes | None, reason: str) -> None:
+def test_unreadable_pairs(
+    tmp_path: Path, name: str, data: bytes | None, code: str, named: str
+) -> None:
     """A file that holds no pairs says where and why."""
     path = tmp_path / name
     if data is not None:
         path.write_bytes(data)
-    with pytest.raises(SourceError, match=reason):
+    with refusal(SourceError, code, name, named):
         read_pairs(path)
 
 
@@ -238,5 +243,5 @@ def test_a_report_without_pairs_is_no_known_pairs(tmp_path: Path) -> None:
         path = tmp_path / f"none.{suffix}"
         pair_rows([]).write(path)
         assert evaluate([("1", "2")], path).recall == 0
-        with pytest.raises(SourceError, match="has no pairs"):
+        with refusal(SourceError, "no-pairs"):
             evaluate(path, path)

@@ -64,30 +64,26 @@ def test_an_answer_is_noted_and_obeyed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "names"),
     [
-        (("1", "1", "same"), "both ids are '1'; give the ids of two documents"),
-        (("1", "9", "same"), "a.csv: there is no record with the id '9'; check the id"),
-        (
-            ("1", "2", "maybe"),
-            "'maybe'; did you mean 'unsure'? Choose one of same, different, unsure",
-        ),
-        (("1", "2"), "give either ID OTHER_ID same|different|unsure or --import"),
-        (
-            ("1", "2", "same", "--import", "b.csv"),
-            "give either ID OTHER_ID same|different|unsure or",
-        ),
-        (("--import", "b.csv"), "b.csv: needs the columns id, other_id and answer; write the pair"),
-        (("--import", "no.csv"), "no.csv: there is no such file or folder"),
-        ((), "answers.jsonl: cannot be read (No such file or directory); create it with"),
+        (("1", "1", "same"), ("both ids", "'1'")),
+        (("1", "9", "same"), ("a.csv", "'9'")),
+        (("1", "2", "maybe"), ("'maybe'", "'unsure'", "same, different, unsure")),
+        (("1", "2"), ("OTHER_ID", "same|different|unsure", "--import")),
+        (("1", "2", "same", "--import", "b.csv"), ("OTHER_ID", "--import")),
+        (("--import", "b.csv"), ("b.csv", "other_id", "answer")),
+        (("--import", "no.csv"), ("no.csv",)),
+        ((), ("answers.jsonl", "neardup answer")),
     ],
 )
-def test_what_cannot_be_noted_is_one_line(folder: Path, words: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_noted_is_one_line(
+    folder: Path, words: tuple[str, ...], names: tuple[str, ...]
+) -> None:
     """Nothing is written then."""
     (folder / "b.csv").write_text(TABLE)
     ran = neardup("answer", *words, "--answers", "answers.jsonl", "--source", "a.csv")
     assert ran.returncode in (2, 3)
-    assert said in ran.stderr
+    assert [name for name in names if name not in ran.stderr] == []
     assert not (folder / "answers.jsonl").exists()
 
 
@@ -195,22 +191,22 @@ def test_a_sample_comes_back(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "names"),
     [
-        ("1,2,perhaps", "the answer 'perhaps' to 1 – 2 is unknown; use same, different"),
-        (
-            "1,2,same\n2,1,different",
-            "2 – 1 is answered both same and different; keep one of the two",
-        ),
-        ("1,,same", "the answer 'same' has no pair of ids; give both ids"),
-        ("1,1,same", "both ids in a row are '1'; set --ordered for two sources"),
+        ("1,2,perhaps", ("'perhaps'", "1 – 2")),
+        ("1,2,same\n2,1,different", ("2 – 1", "same", "different")),
+        ("1,,same", ("'same'", "both ids")),
+        ("1,1,same", ("'1'", "--ordered")),
     ],
 )
-def test_a_table_with_a_fault_is_not_imported(folder: Path, rows: str, said: str) -> None:
+def test_a_table_with_a_fault_is_not_imported(
+    folder: Path, rows: str, names: tuple[str, ...]
+) -> None:
     """One line says what is wrong, and no answer of the table is noted."""
     (folder / "pairs.csv").write_text(f"id,other_id,answer\n3,4,same\n{rows}\n")
     ran = neardup("answer", "--import", "pairs.csv", "--answers", "answers.jsonl")
-    assert (ran.returncode, said in ran.stderr) == (3, True)
+    assert ran.returncode == 3
+    assert [name for name in names if name not in ran.stderr] == []
     assert not (folder / "answers.jsonl").exists()
 
 
