@@ -106,8 +106,9 @@ class Settings:
         needed = int(self.bands) * int(self.rows)
         if needed > self.hashes:
             reason = f"{self.bands} bands of {self.rows} rows need {needed} hashes, but there are"
-            fewer = f"set `bands` to {self.hashes // self.rows} or " * (self.hashes >= self.rows)
-            step = f"{fewer}use {needed} hashes"
+            step = f"use {needed} hashes"
+            if self.hashes >= self.rows:
+                step = f"set `bands` to {self.hashes // self.rows} or {step}"
             raise ArgumentError(f"{reason} {self.hashes}", step, code="argument-out-of-range")
         if self.signatures > self.hashes:
             reason = f"`signatures` cannot be {self.signatures}"

@@ -13,6 +13,7 @@ from neardup_solr.solr.core import Endpoint
 from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import Answer, answering
 from tests.finders import fetch_ranked
+from tests.refusals import refusal
 
 FINE = Answer()
 HTML = Answer(kind="text/html", body=b"<html>fine</html>")
@@ -153,7 +154,7 @@ def test_nobody_listens() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with pytest.raises(e.SolrUnreachable, match=rf"127.0.0.1:{port}.*connection refused"):
+    with refusal(e.SolrUnreachable, "solr-unreachable", f"127.0.0.1:{port}"):
         solr(f"http://127.0.0.1:{port}/solr").count()
 
 
@@ -162,7 +163,7 @@ def test_a_schema_without_the_fields() -> None:
     schema = b'{"responseHeader":{"status":0},"fields":[{"name":"id"},{"name":"content"}]}'
     with (
         answering(Answer(body=schema)) as (address, asked),
-        pytest.raises(e.SchemaError, match="lacks the fields content_ng, signature"),
+        refusal(e.SchemaError, "fields-missing", "content_ng, signature"),
     ):
         solr(address).require_fields(["id", "content_ng", "content", "signature"])
     assert asked == ["/solr/x/schema/fields"]
@@ -184,7 +185,7 @@ def test_incomplete_answers(ask: Callable[[collection.Collection], object], part
     """An answer of status 0 without the part that was asked for is an error that names it."""
     with (
         answering(FINE) as (address, _),
-        pytest.raises(e.SolrAnswerError, match=f"the response has no {part}; check that this is"),
+        refusal(e.SolrAnswerError, "not-solr", part),
     ):
         ask(solr(address))
 
@@ -193,9 +194,9 @@ def test_a_refused_delete_is_an_error() -> None:
     """The tolerant chain reports what it did not delete inside a success: that is none."""
     body = b'{"responseHeader":{"status":0,"errors":[{"type":"DELQ","id":"a:(","message":"no"}]}}'
     with answering(Answer(body=body)) as (address, _):
-        with pytest.raises(e.SolrAnswerError, match="Solr says: no; check the query"):
+        with refusal(e.SolrAnswerError, "solr-refused", "query"):
             solr(address).delete_query("a:(")
-        with pytest.raises(e.SolrAnswerError, match="Solr says: no; check the ids"):
+        with refusal(e.SolrAnswerError, "solr-refused", "ids"):
             solr(address).delete_ids(["1"])
         with pytest.raises(e.SolrAnswerError, match="Solr says: no"):
             solr(address).commit()
@@ -258,7 +259,7 @@ def test_a_missing_core_says_where_to_create_it() -> None:
 def test_a_query_that_solr_does_not_understand() -> None:
     """The next step of a refused query is the query, not Solr's log."""
     with answering(error("Cannot parse", 400)) as (address, _):
-        with pytest.raises(e.SolrAnswerError, match="Cannot parse; check the query"):
+        with refusal(e.SolrAnswerError, "solr-refused", "Cannot parse", "query"):
             solr(address).count(["a:("])
-        with pytest.raises(e.SolrAnswerError, match="Cannot parse; check the query"):
+        with refusal(e.SolrAnswerError, "solr-refused", "Cannot parse", "query"):
             next(solr(address).ids(["a:("]))

@@ -83,6 +83,7 @@ def test_fingerprint_is_reversible(
     ("wrong", "reason"),
     [
         ({"hashes": 100}, "42 bands of 3 rows need 126 hashes, but there are 100"),
+        ({"hashes": np.uint8(100)}, "but there are 100; set `bands` to 33 or use 126 hashes"),
         ({"hashes": 0}, "`hashes` cannot be 0; give 1 to 65,536"),
         ({"hashes": 70_000}, "`hashes` cannot be 70000; give 1 to 65,536"),
         ({"rows": 0}, "`rows` cannot be 0; give 1 or more"),
