@@ -226,7 +226,7 @@ def test_the_first_contact_is_not_repeated() -> None:
     """Where nothing has answered yet, the address is wrong: no minute of trying again."""
     with (
         answering(SILENT) as (address, asked),
-        pytest.raises(e.SolrUnreachable, match="without a response; check the address"),
+        refusal(e.SolrUnreachable, "solr-unreachable", "check the address"),
     ):
         solr(address).count()
     assert len(asked) == 1

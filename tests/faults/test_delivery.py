@@ -23,6 +23,7 @@ from neardup_solr.testing import SIZES
 from neardup_solr.verbs.delivery import LOST, Delivery, Stretch
 from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
 from tests.faults.tiers import FAILPOINTS, sized
+from tests.refusals import refusal
 
 GONE: Final = Crash(away=10**9)
 WAITING: Final = "waiting up to"
@@ -154,9 +155,7 @@ def test_a_solr_that_is_killed_again_and_again_costs_no_document(place: Place) -
 def test_a_solr_that_loses_everything_is_an_error(place: Place) -> None:
     """If nothing of a stretch is ever found, the documents are not to blame."""
     place.model.drops = lambda _: True
-    with pytest.raises(
-        nd.errors.SolrAnswerError, match="finds none of the last 7 documents that Solr accepted"
-    ):
+    with refusal(nd.errors.SolrAnswerError, "write-incomplete", "7 documents"):
         place.index(documents(7))
 
 

@@ -25,6 +25,7 @@ from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.minhash import make_entry
 from tests.command import NEARDUP
 from tests.faults.tiers import sized
+from tests.refusals import refusal
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LINE = b'{"id":"1","other_id":"2","answer":"same","when":"2026-03-01T12:00:00Z"}\n'
@@ -93,7 +94,7 @@ def test_faults_in_what_is_added_have_their_lines(tmp_path: Path, begin: bytes) 
         whole = path.read_bytes()
         path.write_bytes(whole + b"\n# of Ann\n")
         for _ in range(2):
-            with pytest.raises(nd.SourceError, match=f"line {lines + 1} is not an answer"):
+            with refusal(nd.SourceError, "line-invalid", f"line {lines + 1}"):
                 file.read()
         path.write_bytes(whole.replace(b'"7"', b'"9"'))
         assert file.read()
@@ -286,7 +287,7 @@ def test_a_cut_line_is_told_and_kept(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device here")
 def test_a_device_is_no_file_of_answers() -> None:
     """A device without an end is not read; /dev/null has no answers, and takes none."""
-    with pytest.raises(nd.SourceError, match="is a device, not a file of answers"):
+    with refusal(nd.SourceError, "file-kind", "/dev/full"):
         read_answers("/dev/full")
     assert read_answers("/dev/null") == []
     for path in ("/dev/full", "/dev/null"):
