@@ -8,6 +8,7 @@ import pytest
 
 from neardup_solr.errors import ArgumentError
 from tests.reading import told, write
+from tests.refusals import refusal
 
 EXPECTED = [("1", "Café Übermut"), ("2", "日本, 本屋")]
 
@@ -44,11 +45,11 @@ def test_a_delimiter_may_be_named(tmp_path: Path, delimiter: str) -> None:
 @pytest.mark.parametrize("delimiter", ["", ";;", "\n", '"', "\0"])
 def test_a_delimiter_that_cannot_be(tmp_path: Path, delimiter: str) -> None:
     """It has to be one character that can stand between fields."""
-    with pytest.raises(ArgumentError, match="`delimiter` cannot be"):
+    with refusal(ArgumentError, "argument-invalid", "`delimiter`"):
         told(tmp_path / "none.csv", delimiter=delimiter)
 
 
 def test_only_tables_have_a_delimiter(tmp_path: Path) -> None:
     """What has none says so."""
-    with pytest.raises(ArgumentError, match="jsonl has no delimiter; leave `delimiter` out"):
+    with refusal(ArgumentError, "arguments-conflict", "jsonl", "`delimiter`"):
         told(write(tmp_path / "a.jsonl", "{}"), delimiter=";")

@@ -12,6 +12,7 @@ from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.records import Pair
 from neardup_solr.sources import read_pairs
 from neardup_solr.verbs import report
+from tests.refusals import refusal
 
 
 def test_natural_order() -> None:
@@ -40,13 +41,13 @@ def test_once_drops_repeats_and_sorts() -> None:
 @pytest.mark.parametrize("given", [None, 5, [("1", "2")], b"a.tsv"])
 def test_what_is_no_path_is_refused(given: Any) -> None:
     """By an error of ours."""
-    with pytest.raises(ArgumentError, match=r"`path` cannot be .*give the path of a file of pairs"):
+    with refusal(ArgumentError, "argument-type", "`path`"):
         read_pairs(given)
 
 
 def test_a_path_that_cannot_be(tmp_path: Path) -> None:
     """A NUL character is in no path."""
-    with pytest.raises(SourceError, match="cannot be read"):
+    with refusal(SourceError, "file-unreadable"):
         read_pairs(f"{tmp_path}/a\0b.tsv")
 
 
@@ -71,11 +72,11 @@ def test_a_table_of_parquet(
 def test_parquet_that_has_no_pairs_in_it(tmp_path: Path) -> None:
     """What is no file of Parquet, no pair, or not there is refused, with the row."""
     path = tmp_path / "pairs.parquet"
-    with pytest.raises(SourceError, match="there is no such file or folder; check the path"):
+    with refusal(SourceError, "file-missing", path):
         read_pairs(path)
     path.write_text("1\t2\n")
-    with pytest.raises(SourceError, match="is not a complete Parquet file"):
+    with refusal(SourceError, "file-damaged", path):
         read_pairs(path)
     pyarrow.parquet.write_table(pyarrow.table({"id": ["1", "2"], "other_id": ["3", None]}), path)
-    with pytest.raises(SourceError, match="line 2 is not a pair of ids"):
+    with refusal(SourceError, "line-invalid", "line 2"):
         read_pairs(path)

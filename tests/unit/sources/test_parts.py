@@ -19,6 +19,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SourceError
 from tests.reading import noticed, read_all
+from tests.refusals import refusal
 from tests.split import write_copies
 
 WORDS = "one two three four five six seven eight nine ten"
@@ -192,11 +193,11 @@ def test_links_and_pipes_among_parts_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "ads"
     write_csv(folder / "a.csv", MORE)
     (folder / "b.csv").symlink_to(outside)
-    with pytest.raises(SourceError, match=r"b\.csv: a link that leaves the folder is not foll"):
+    with refusal(SourceError, "file-unreadable", "b.csv"):
         nd.read(folder, id="id")
-    with pytest.raises(ArgumentError, match="standard input cannot be one of several sources"):
+    with refusal(ArgumentError, "arguments-conflict", "standard input"):
         nd.read(["-", outside], id="id")
-    with pytest.raises(SourceError, match=r"none\.csv: there is no such file or folder"):
+    with refusal(SourceError, "file-missing", "none.csv"):
         nd.read([outside, tmp_path / "none.csv"], id="id")
 
 

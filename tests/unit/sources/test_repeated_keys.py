@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from tests.faults.tiers import sized
+from tests.refusals import refusal
 
 NEAR = "the ferry leaves the old pier at nine"
 TWICE = {
@@ -70,9 +71,9 @@ def test_pairs_and_answers_have_no_key_twice(tmp_path: Path) -> None:
     row = r'"id":"a","other_id":"b","id":"c","note":"\u0022\u0022","answer":"same"'
     (path := tmp_path / "known.jsonl").write_text(f"{{{row}}}\n")
     (source := tmp_path / "a.jsonl").write_text(SHAPES["a.jsonl"](ONCE["case"] % NEAR))
-    with pytest.raises(nd.SourceError, match="line 1"):
+    with refusal(nd.SourceError, "line-invalid", "line 1"):
         nd.duplicates(source, answers=path)
-    with pytest.raises(nd.SourceError, match="line 1"):
+    with refusal(nd.SourceError, "line-invalid", "line 1"):
         nd.tune(source, known=path)
 
 

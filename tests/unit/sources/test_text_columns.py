@@ -13,6 +13,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SourceError
 from tests.reading import told, write
+from tests.refusals import refusal
 
 
 @pytest.mark.parametrize("header", ["ID,Text", " Id , TEXT ", "\ufeffId,tExT", '"ID","Text"'])
@@ -25,7 +26,7 @@ def test_an_exact_name_comes_first(tmp_path: Path) -> None:
     """`ID` is not `id` if both are there; if neither is, and two are near, one has to be named."""
     assert told(write(tmp_path / "a.csv", "ID,id,text\n1,2,a\n"))[0] == [("2", "a")]
     path = write(tmp_path / "b.csv", "ID,Id,text\n1,2,a\n")
-    with pytest.raises(SourceError, match="'id' matches several columns: 'ID', 'Id'"):
+    with refusal(SourceError, "column-repeated", "'id'", "'ID'", "'Id'"):
         told(path)
     assert told(path, id="Id")[0] == [("2", "a")]
 
@@ -69,7 +70,7 @@ def test_several_columns_are_one_text(tmp_path: Path) -> None:
 def test_a_text_column_that_is_nowhere_does_not_go_unnoticed(tmp_path: Path) -> None:
     """A header refuses it; of objects, each of which may lack some, it is told at the end."""
     write(tmp_path / "a.csv", "id,title\n1,A\n")
-    with pytest.raises(SourceError, match="the column 'body' is missing"):
+    with refusal(SourceError, "column-missing", "'body'"):
         told(tmp_path / "a.csv", text=BOTH)
     write(tmp_path / "a.jsonl", '{"id":1,"title":"A"}\n')
     assert told(tmp_path / "a.jsonl", text=BOTH) == (
@@ -88,7 +89,7 @@ def test_an_object_among_several_columns_is_its_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [(), ("a", "a")])
 def test_text_columns_that_cannot_be(text: tuple[str, ...]) -> None:
     """There has to be one, and each of them once."""
-    with pytest.raises(ArgumentError, match="`text` must name columns"):
+    with refusal(ArgumentError, "argument-invalid", "`text`"):
         nd.read([("1", "a")], text=text)
 
 
