@@ -312,8 +312,10 @@ class SolrUnreachable(SolrError):
         url: str,
         reason: str,
         next_step: str = "check the address, or leave `address` out to use the embedded Solr",
+        *,
+        code: str | None = None,
     ) -> None:
-        super().__init__(url, reason, next_step)
+        super().__init__(url, reason, next_step, code=code)
 
 
 class SolrUnauthorized(SolrError):

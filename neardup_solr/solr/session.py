@@ -426,7 +426,7 @@ class CheckedSession(requests.Session):
         if fault is connection_faults.REFUSES_CERTIFICATE and not (self.carrier or self).cert:
             fault = connection_faults.WANTS_CERTIFICATE
         step = _EMBEDDED if self.embedded else fault.step or (_AGAIN if self.reached else "")
-        return SolrUnreachable(shown, fault.reason, *filter(None, [step]))
+        return SolrUnreachable(shown, fault.reason, *filter(None, [step]), code=fault.code)
 
 
 def leave(request: PreparedRequest) -> PreparedRequest:

@@ -43,7 +43,7 @@ def require_other(collection: Collection, other: Collection) -> None:
     place = other.beside("OTHER").place
     next_step = f"name a different collection, created with: neardup init {place}"
     if cluster.is_read_only:
-        raise SettingsError(f"{other.name!r} is read-only", next_step, code="collection-unfit")
+        raise SettingsError(f"{other.name!r} is read-only", next_step, code="collection-read-only")
     if collection.base == other.base and names & others:
         reason = f"{collection.name!r} would be written into itself"
         raise SettingsError(reason, next_step, code="collection-unfit")
