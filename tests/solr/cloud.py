@@ -75,7 +75,9 @@ def nodes(home: Path, count: int = 1) -> Iterator[cloud.Cloud]:
 def mixed(folder: Path, *versions: str) -> Iterator[cloud.Cloud]:
     """A cloud with a node of each of these versions, the first of which is the usual one."""
     places = [
-        Layout(home=folder / version if number else folder, node=f"cloud/{number}", version=version)
+        Layout(
+            home=folder / version if number > 1 else folder, node=f"cloud/{number}", version=version
+        )
         for number, version in enumerate(versions, start=1)
     ]
     with pytest.MonkeyPatch.context() as patch:

@@ -9,6 +9,7 @@ import pytest
 
 import neardup_solr as nd
 from tests import ROOT
+from tests.refusals import refusal
 from tests.test_examples import ADDRESS, FILES, blocks, run_console
 
 PAGE = ROOT / "docs" / "guides" / "daily.md"
@@ -37,5 +38,5 @@ def test_the_name_of_a_folder_that_a_swapped_core_has(address: str) -> None:
     for action, more in (("SWAP", {"other": "second"}), ("UNLOAD", {"core": "second"})):
         params = {"action": action, "core": "first", **more, "deleteInstanceDir": "true"}
         first.session.ask("GET", f"{address}/admin/cores", {}, params=params)
-    with pytest.raises(nd.SolrError, match="choose a different name"):
+    with refusal(nd.SolrError, "collection-exists", "'second'"):
         nd.init(nd.connect(address, "second"))

@@ -8,6 +8,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError, SolrAnswerError
+from tests.refusals import refusal
 from tests.solr import api
 from tests.solr.foreign import CONFIG, KEY, LOG, MANAGED, SCHEMA
 
@@ -71,7 +72,7 @@ def test_aliases_and_read_only_collections(shop: nd.Collection) -> None:
     api.admin(shop.base, "collections", action="MODIFYCOLLECTION", collection=TOYS, readOnly="true")
     assert dangers(nd.connect(shop.base, TOYS)) == {"readOnly": "read-only"}
     assert dangers(nd.connect(shop.base, "one")) == {"readOnly": "read-only"}
-    with pytest.raises(SolrAnswerError, match=r"read-only.*; make the collection writable"):
+    with refusal(SolrAnswerError, "collection-read-only", "toys"):
         nd.connect(shop.base, TOYS).commit()
     api.admin(shop.base, "collections", action="CREATEALIAS", name="other", collections="one")
     assert dangers(nd.connect(shop.base, "other")) == {"readOnly": "read-only"}
@@ -96,6 +97,6 @@ def test_a_search_sees_the_added_fields_at_once(shop: nd.Collection) -> None:
     assert nd.init(shop, text=["title"], prefix="nd_").is_done
     for name in (BOOKS, TOYS):
         solr = nd.connect(f"{shop.base}/{name}")
-        with pytest.raises(SettingsError, match=rf"neardup annotate -c {name}"):
+        with refusal(SettingsError, "fields-missing", f"annotate -c {name}"):
             nd.search(solr, id="last")
         assert nd.doctor(solr).missing > 0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,8 @@ import requests
 from kazoo.client import KazooClient
 
 import neardup_solr as nd
-from neardup_solr.embedded.password import security_rules
-from neardup_solr.progress import until
+from tests.refusals import refusal
+from tests.services import until
 from tests.solr.cloud import nodes, with_jars
 from tests.solr.nodes import ZOOKEEPER
 
@@ -34,20 +36,30 @@ def knows_password(address: str) -> bool:
 @pytest.fixture(scope="module")
 def guarded(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
     """The addresses of two nodes that know the user `neardup`, and one who may only read."""
-    rules = security_rules(LOGIN[1], os.urandom(32))
-    rules["authentication"]["credentials"]["reader"] = rules["authentication"]["credentials"][
-        "neardup"
-    ]
-    rules["authorization"]["user-role"]["reader"] = "r"
+    salt = os.urandom(32)
+    digest = sha256(sha256(salt + LOGIN[1].encode()).digest()).digest()
+    known = f"{b64encode(digest).decode()} {b64encode(salt).decode()}"
     permissions = [{"name": name, "role": [role, "admin"]} for name, role in RIGHTS.items()]
-    rules["authorization"]["permissions"][:0] = permissions
+    rules = {
+        "authentication": {
+            "class": "solr.BasicAuthPlugin",
+            "blockUnknown": True,
+            "forwardCredentials": False,
+            "credentials": {LOGIN[0]: known, "reader": known},
+        },
+        "authorization": {
+            "class": "solr.RuleBasedAuthorizationPlugin",
+            "permissions": [*permissions, {"name": "all", "role": "admin"}],
+            "user-role": {LOGIN[0]: "admin", "reader": "r"},
+        },
+    }
     with nodes(with_jars(home, tmp_path_factory.mktemp("guarded")), 2) as server:
         zookeeper = KazooClient(f"127.0.0.1:{server.port + ZOOKEEPER}")
         zookeeper.start()
         zookeeper.set("/security.json", json.dumps(rules).encode())
         zookeeper.stop()
         zookeeper.close()
-        assert until(lambda: all(knows_password(node) for node in server.nodes), 60, 0.1)
+        until(lambda: all(knows_password(node) for node in server.nodes))
         yield server.nodes
 
 
@@ -75,7 +87,7 @@ def test_shards_on_both_nodes(guarded: tuple[str, ...], monkeypatch: pytest.Monk
     reader = nd.connect(guarded[1], "listings")
     assert reader.cluster().nodes == ()
     assert len(nd.duplicates(reader).pairs) >= 100
-    with pytest.raises(nd.errors.SolrUnauthorized, match="a role with the permission update"):
+    with refusal(nd.errors.SolrUnauthorized, "solr-unauthorized", "permission update"):
         nd.index(documents, reader)
     monkeypatch.setenv("NEARDUP_SOLR_PASSWORD", "wrong")
     with pytest.raises(nd.errors.SolrUnauthorized, match=r"\(HTTP 401\)"):

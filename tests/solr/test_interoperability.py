@@ -15,6 +15,7 @@ import requests
 
 import neardup_solr as nd
 from tests import ROOT
+from tests.refusals import refusal
 from tests.solr.front import Certified, Door, certify, front
 
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
@@ -137,7 +138,7 @@ def test_a_named_ca_counts_more_than_the_environment(
 
 def test_a_ca_that_nobody_trusts(secured: str) -> None:
     """The line says what to name, and shows no secret."""
-    with pytest.raises(nd.SolrUnreachable, match=r"not trusted; set `ca` or .* to its CA") as e:
+    with refusal(nd.SolrUnreachable, "solr-unreachable", "`ca`") as e:
         nd.connect(secured).count()
     assert "p/w" not in str(e.value)
     assert "p%2Fw" not in str(e.value)
@@ -148,18 +149,18 @@ def test_a_host_that_the_certificate_is_not_for(solr: nd.Collection, tmp_path: P
     other = certify(tmp_path, names="DNS:elsewhere")
     with (
         front(solr.base, tls=other) as address,
-        pytest.raises(nd.SolrUnreachable, match="is for a different host; use the host name"),
+        refusal(nd.SolrUnreachable, "solr-unreachable", "different host"),
     ):
         nd.connect(address, ca=other.ca).count()
 
 
 def test_a_ca_file_that_is_none(secured: str, tmp_path: Path) -> None:
     """A file that is missing is told before anything is asked, one without a certificate then."""
-    with pytest.raises(nd.SettingsError, match=r"the CA file /nowhere.pem cannot be read; name"):
+    with refusal(nd.SettingsError, "credentials-unusable", "/nowhere.pem"):
         nd.connect(secured, ca="/nowhere.pem")
     empty = tmp_path / "empty.pem"
     empty.write_text("no certificate\n")
-    with pytest.raises(nd.SolrUnreachable, match="the CA file contains no certificates"):
+    with refusal(nd.SolrUnreachable, "solr-unreachable", "CA file"):
         nd.connect(secured, ca=empty).count()
 
 

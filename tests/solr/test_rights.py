@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 import requests
 
-from neardup_solr import embedded
-from neardup_solr.embedded.layout import find_layout
-from neardup_solr.embedded.password import choose_password
-from neardup_solr.testing import private_home
 from tests import ROOT
 from tests.command import neardup
+from tests.solr.cloud import with_jars
 
 # A Solr of its own, and each command as each user.
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("plain_environment")]
@@ -49,14 +46,15 @@ def guarded(
     home: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """The address of a Solr that knows these roles, and its administrator."""
-    with private_home(tmp_path_factory.mktemp("guarded")):
-        choose_password(find_layout())
-        server = embedded.start()
-        own = embedded.credentials(server)
-        assert own is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NEARDUP_HOME", str(with_jars(home, tmp_path_factory.mktemp("guarded"))))
+        said = neardup("solr", "start").stdout
+        [address] = re.findall(r"at (http://\S+)", said)
+        [path] = re.findall(r"with the password in (.*)", said)
+        own = ("neardup", Path(path).read_text("utf-8").rstrip())
 
         def change(part: str, **commands: object) -> None:
-            url = f"{server.url}/admin/{part}"
+            url = f"{address}/admin/{part}"
             requests.post(url, json=commands, auth=own, timeout=60).raise_for_status()
 
         change("authentication", **{"set-user": dict.fromkeys(ROLES, "pw")})
@@ -64,8 +62,8 @@ def guarded(
         for name, roles in PERMISSIONS.items():
             rule = {"name": name, "role": [*roles, "admin"], "before": 1}
             change("authorization", **{"set-permission": rule})
-        yield server.url, own
-        embedded.stop(timeout=0)
+        yield address, own
+        assert neardup("solr", "stop").returncode == 0
 
 
 @pytest.fixture(scope="module")

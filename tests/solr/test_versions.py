@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import embedded
-from neardup_solr.embedded import jars
-from neardup_solr.embedded.layout import CHOSEN, SOLR_VERSION, Layout, find_layout
 from neardup_solr.testing import private_home
 from tests import ROOT, versions
+from tests.command import neardup
 from tests.faults.scripted import Answer
-from tests.solr import nodes
+from tests.solr import api
+from tests.solr.cloud import mixed
 from tests.solr.front import front
 from tests.test_examples import blocks, run_console
 
@@ -32,22 +31,26 @@ def test_a_collection_survives_an_upgrade(
 ) -> None:
     """Its pairs are the same after it, and it can be marked, searched and added to."""
     monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
-    monkeypatch.setenv(CHOSEN, older)
+    monkeypatch.setenv("NEARDUP_SOLR_VERSION", older)
     monkeypatch.chdir(tmp_path)
     old, new = tmp_path / "old", tmp_path / "new"
     old.mkdir()
     new.mkdir()
     with private_home(old):
-        core = nd.connect(embedded.start().url, collection="shop")
+        core = nd.connect(api.embedded_base(), collection="shop")
         nd.init(core)
         nd.index(LISTINGS, core)
         before = nd.duplicates(core).pairs
         guide(0, core.base)
-        written = find_layout().cores / "shop"
-    monkeypatch.setenv(CHOSEN, newer)
+        written = api.folder(core)
+    monkeypatch.setenv("NEARDUP_SOLR_VERSION", newer)
     with private_home(new):
-        shutil.copytree(written, find_layout().cores / "shop")
-        core = nd.connect(embedded.start().url, collection="shop")
+        nd.init(nd.connect(api.embedded_base(), collection="shop"))
+        place = api.folder(nd.connect(api.embedded_base(), collection="shop"))
+        assert neardup("solr", "stop").returncode == 0
+        shutil.rmtree(place)
+        shutil.copytree(written, place)
+        core = nd.connect(api.embedded_base(), collection="shop")
         guide(1, core.base)
         found = nd.duplicates(core)
         assert found.pairs == before
@@ -70,21 +73,7 @@ def guide(number: int, address: str) -> None:
 def test_a_cloud_of_two_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both nodes take documents, find those of the other, and copy its shard; lint names them."""
     monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
-    older = "9.7.0"
-    places = [
-        Layout(home=tmp_path, node="cloud/1"),
-        Layout(home=tmp_path / older, node="cloud/2", version=older),
-    ]
-    for place in places:
-        monkeypatch.setenv(CHOSEN, place.version)
-        there = find_layout().jars
-        jars.install(there, jars.read_lock(place.version), tell=print)
-        place.jars.parent.mkdir()
-        place.jars.symlink_to(there)
-    monkeypatch.delenv(CHOSEN)
-    monkeypatch.setattr(nodes, "places", lambda *_: places)
-    try:
-        cloud = nodes.start(places[0], 2, "512m", print)
+    with mixed(tmp_path, "9.10.1", "9.7.0") as cloud:
         nd.init(nd.connect(cloud.url, "ads"), shards=2, replicas=2)
         for address in cloud.nodes:
             core = nd.connect(address, "ads")
@@ -94,10 +83,8 @@ def test_a_cloud_of_two_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             nd.mark(core, found)
             assert core.count(["neardup_canonical:0"]) == 2
             said = [one.reason for one in nd.lint(core).findings if one.rule == "version"]
-            assert said[0] == f"the nodes of this SolrCloud run {SOLR_VERSION} and {older}"
+            assert said[0] == "the nodes of this SolrCloud run 9.10.1 and 9.7.0"
             assert said[0] in [one.reason for one in nd.doctor(core).problems]
-    finally:
-        nodes.stop(places[0], 2, timeout=0)
 
 
 @pytest.mark.parametrize(

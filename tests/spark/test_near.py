@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ from neardup_solr.testing import SIZES
 from neardup_solr.text.normalize import normalize
 from tests.copies import edited_copies
 from tests.faults.tiers import sized
+from tests.refusals import refusal
 from tests.unit.verbs.test_copies import TEXTS, list_copies
 
 PAIRS = ("id", "other_id", "similarity", "distance", "shared")
@@ -193,16 +195,12 @@ def test_whole_numbers_are_ids_of_clusters(session: SparkSession) -> None:
 def test_what_is_no_pair_is_told(session: SparkSession) -> None:
     """Another DataFrame, other types, and a pair without an id."""
     frame = session.createDataFrame([("1", 0.5)], "id string, other_id double")
-    with pytest.raises(nd.ArgumentError, match=r"the id in 'other_id' is of the type double, not"):
+    with refusal(nd.ArgumentError, "values-unfit", "'other_id'"):
         spark.clusters(frame)
-    with pytest.raises(
-        nd.ArgumentError, match=r"`near` has no column 'other_id'.*; pass the result of spark"
-    ):
+    with refusal(nd.ArgumentError, "column-missing", "`near`", "'other_id'"):
         spark.clusters(frame.select("id"))
     lacking = session.createDataFrame([("1", "2"), ("3", None)], "id string, other_id string")
-    with pytest.raises(
-        SparkRuntimeException, match="a pair has no id: 'other_id' is null or empty"
-    ):
+    with pytest.raises(SparkRuntimeException, match="no id: 'other_id'"):
         spark.clusters(lacking)
 
 
@@ -298,10 +296,10 @@ def test_an_id_that_comes_again_is_told(session: SparkSession) -> None:
     """Which of its texts would count depends on the partitions, so none does."""
     texts = [("1", "a b c d"), ("1", "e f g h"), ("2", "a b c d")]
     twice = session.createDataFrame(texts, "ad string, text string")
-    step = r'df.dropDuplicates\(\["ad"\]\).cache\(\) keeps one record for each id'
-    with pytest.raises(PythonException, match=f"more than once, such as '1'; {step}"):
+    step = re.escape('df.dropDuplicates(["ad"]).cache()')
+    with pytest.raises(PythonException, match=f"'1'.*{step}"):
         spark.pairs(twice, id="ad").collect()
-    with pytest.raises(SparkRuntimeException, match=f"more than once, such as '1' or '2'; {step}"):
+    with pytest.raises(SparkRuntimeException, match=f"'1' or '2'.*{step}"):
         spark.candidates(twice, id="ad").collect()
 
 
@@ -309,9 +307,9 @@ def test_two_equal_records_of_one_id_are_told(session: SparkSession) -> None:
     """Although they are in no pair but that of each other."""
     texts = [("1", "a b c d"), ("1", "a b c d"), ("2", "e f g h")]
     twice = session.createDataFrame(texts, "id string, text string")
-    with pytest.raises(PythonException, match="some ids occur more than once"):
+    with pytest.raises(PythonException, match="dropDuplicates"):
         spark.pairs(twice).collect()
-    with pytest.raises(SparkRuntimeException, match="some ids occur more than once"):
+    with pytest.raises(SparkRuntimeException, match="dropDuplicates"):
         spark.candidates(twice).count()
 
 
@@ -324,7 +322,7 @@ def test_ids_made_anew_at_each_reading_are_told(session: SparkSession) -> None:
             yield pa.RecordBatch.from_pydict({"id": ids, "text": ["a b c d"] * len(ids)})
 
     made = session.range(8, numPartitions=1).mapInArrow(named, "id string, text string")
-    said = r"its id changes each time it is read; df\.cache\(\) keeps"
+    said = r"df\.cache\(\)"
     with pytest.raises(PythonException, match=said):
         spark.pairs(made).collect()
     with pytest.raises(SparkRuntimeException, match=said):
@@ -337,7 +335,7 @@ def test_ids_made_anew_at_each_reading_are_told(session: SparkSession) -> None:
 def test_a_document_without_an_id_is_told(session: SparkSession, none: str | None) -> None:
     """It is in no file of pairs, so it is not left out in silence."""
     lacking = session.createDataFrame([(none, "a b c"), ("1", "a b c")], "ad string, text string")
-    with pytest.raises(SparkRuntimeException, match="a document has no id: 'ad' is null or empty"):
+    with pytest.raises(SparkRuntimeException, match="no id: 'ad'"):
         spark.pairs(lacking, id="ad", documents=2)
 
 
@@ -409,7 +407,7 @@ def test_ids_that_differ_at_each_reading_are_told() -> None:
     """A pair whose documents cannot be found is no pair that is not there."""
     texts = pa.table({"h": [5], "id": ["1"], "form": ["a b c"]})
     pairs = blob([(5, 9, 42)])
-    with pytest.raises(nd.SourceError, match="its id changes each time it is read"):
+    with refusal(nd.SourceError, "source-changed"):
         compare(texts, pairs)
 
 

@@ -12,6 +12,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import errors
 from tests import command
+from tests.refusals import refusal
 from tests.solr import foreign
 
 Ran = subprocess.CompletedProcess[str]
@@ -132,7 +133,7 @@ def test_a_name_that_is_misspelt(solr: nd.Collection) -> None:
     index = neardup("index", "tests/examples/listings.csv", "-c", typo, *server, code=3)
     made = f"neardup init -c {typo} --solr {solr.base}"
     assert f"{meant} If not, create it with: {made}\n" in index
-    with pytest.raises(nd.ArgumentError, match="2: this Solr is not in cloud mode"):
+    with refusal(nd.ArgumentError, "collection-unfit", "`min_replicas`", "2"):
         nd.index([("1", TEXT)], solr.beside(typo), min_replicas=2)
 
 

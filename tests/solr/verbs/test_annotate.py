@@ -13,6 +13,7 @@ import requests
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.testing import fresh_core
+from tests.refusals import refusal
 from tests.solr import api, theirs
 
 COUNT = 600
@@ -245,7 +246,7 @@ def test_documents_that_an_update_would_harm_are_refused(filled: nd.Collection) 
     url, body = f"{filled.url}/update", {"delete": {"query": "_root_:p"}}
     assert requests.post(url, json=body, timeout=30).status_code == 200
     theirs.update(filled, {"key": "k0a", "title": "copied", "shown": ["written"]})
-    with pytest.raises(SettingsError, match="shown: the document 'k0a'"):
+    with refusal(SettingsError, "data-at-risk", "shown", "'k0a'"):
         nd.annotate(filled)
     assert theirs.ours(filled) == {}
 

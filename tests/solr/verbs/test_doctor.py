@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
+from tests.refusals import refusal
 from tests.solr import api
 
 COUNT = 30
@@ -46,7 +47,7 @@ def test_no_sample_finds_no_damage(damaged: nd.Collection) -> None:
     assert (told.sampled, damages(told)) == (0, [])
     assert (told.documents, told.missing) == (COUNT, 0)
     assert told.settings == {nd.Settings().fingerprint: COUNT}
-    with pytest.raises(nd.ArgumentError, match=r"^`sample` cannot be -1; give 0 or more$"):
+    with refusal(nd.ArgumentError, "argument-out-of-range", "`sample`", "-1"):
         nd.doctor(damaged, sample=-1)
 
 

@@ -23,6 +23,7 @@ import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SettingsError, SourceError
 from neardup_solr.testing import SIZES, fresh_core
 from tests.command import NEARDUP
+from tests.refusals import refusal
 from tests.solr import api, theirs
 from tests.solr.api import MARKS
 
@@ -277,8 +278,7 @@ def test_clusters_stay_marked_as_documents_come_and_go(
 def test_marks_need_a_run_to_repeat(solr: nd.Collection, solr_url: str, tmp_path: Path) -> None:
     """A file that is none, or of another collection, is told with what writes it."""
     remember = tmp_path / "known"
-    step = f"run this once: neardup duplicates {solr.place} --mark --remember {remember}"
-    with pytest.raises(SourceError, match=f"there was no earlier run; {step}"):
+    with refusal(SourceError, "not-remembered", f"{solr.place} --mark"):
         nd.annotate(solr, follow=True, mark=True, remember=remember)
     put(solr, {"id": "a", "content": FERRY})
     nd.annotate(solr)
@@ -286,11 +286,11 @@ def test_marks_need_a_run_to_repeat(solr: nd.Collection, solr_url: str, tmp_path
     with fresh_core(solr_url) as other:
         nd.index([("a", FERRY)], other)
         nd.duplicates(other, remember=tmp_path / "of another")
-    with pytest.raises(SourceError, match=f"last run was not for '{solr.name}'.*a new file"):
+    with refusal(SourceError, "not-remembered", solr.name):
         nd.annotate(solr, follow=True, mark=True, remember=tmp_path / "of another")
     before = remember.read_bytes()
     remember.write_bytes(before[: len(before) // 2])
-    with pytest.raises(SourceError, match=f"known is damaged; {step}"):
+    with refusal(SourceError, "not-remembered", f"{solr.place} --mark"):
         nd.annotate(solr, follow=True, mark=True, remember=remember)
     for given in ({"mark": True}, {"mark": True, "follow": True}, {"remember": remember}):
         with pytest.raises(ArgumentError, match="`mark`"):

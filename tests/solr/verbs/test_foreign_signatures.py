@@ -14,6 +14,7 @@ import pysolr
 import pytest
 
 import neardup_solr as nd
+from tests.refusals import refusal
 from tests.solr import foreign
 
 SCHEMA = """<schema name="guide" version="1.6">
@@ -101,7 +102,7 @@ def test_annotate_writes_ours_beside_theirs() -> None:
 def test_fields_of_another_program_in_our_schema(solr: nd.Collection) -> None:
     """They count as missing, and annotate writes all of them anew."""
     ours = write(solr.url, LISTINGS)
-    with pytest.raises(nd.SettingsError, match=f"add them first: neardup annotate {ours.place}"):
+    with refusal(nd.SettingsError, "fields-missing", f"annotate {ours.place}"):
         nd.search(ours, id="1")
     (missing,) = nd.doctor(ours).problems
     assert missing.rule == "missing"

@@ -10,6 +10,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import CoreMissing, SettingsError
+from tests.refusals import refusal
 from tests.solr import api
 from tests.solr.foreign import CLASSIC, MANAGED, SCHEMA, collection
 from tests.solr.theirs import our_fields
@@ -246,7 +247,7 @@ def test_the_update_log_and_the_version() -> None:
         send(solr, {"sku": "1", "title": "word"})
         assert rules(nd.lint(solr, text=["title"]), "danger").keys() == {"updateLog"}
         nd.init(solr, text="title")
-        with pytest.raises(SettingsError, match=r"updateLog: .*is off.*; add <updateL"):
+        with refusal(SettingsError, "data-at-risk", "updateLog"):
             nd.annotate(solr)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import neardup_solr as nd
 from tests.command import neardup
+from tests.refusals import refusal
 from tests.unit.verbs.test_catalogues import TRUE, make_shops
 from tests.unit.verbs.test_training import FIELDS, judge, write_answers
 from tests.unit.verbs.test_training import records as records
@@ -168,9 +169,9 @@ def test_models_that_do_not_fit(solr: nd.Collection, records: Any, model: Path) 
     decisions = [*nd.gate(nd.Source(records[0][:2], text=[*FIELDS]), solr, model=model)]
     assert [one.action for one in decisions] == ["allow"] * 2
     nd.index(records[0], solr, text=[*FIELDS])
-    with pytest.raises(nd.SettingsError, match="no document has a value in name"):
+    with refusal(nd.SettingsError, "field-missing", "name"):
         nd.report(solr, model=model)
-    with pytest.raises(nd.ArgumentError, match="a model has its own measure"):
+    with refusal(nd.ArgumentError, "arguments-conflict", "`measure`"):
         nd.report(solr, model=model, measure="aligned")
-    with pytest.raises(nd.SourceError, match="is not a neardup model"):
+    with refusal(nd.SourceError, "file-kind", "answers.jsonl"):
         nd.report(solr, model=model.parent / "answers.jsonl")
