@@ -183,5 +183,7 @@ def _is_cloud(base: str) -> bool:
 
 
 def _read(answer: requests.Response) -> dict[str, Any]:
-    assert answer.status_code == 200, answer.text
+    """The JSON of a success. Raises HTTPError with what Solr says instead."""
+    if answer.status_code != 200:
+        raise requests.HTTPError(answer.text, response=answer)
     return dict(answer.json())

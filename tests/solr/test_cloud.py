@@ -45,7 +45,7 @@ def test_other_numbers_of_shards_or_replicas_are_refused(
     for shards, replicas in ((None, None), (2, None), (None, 2), (2, 2)):
         assert not nd.init(solr, shards=shards, replicas=replicas).is_created
     for shards, replicas in ((1, None), (2, 3), (None, 1)):
-        with pytest.raises(nd.SettingsError, match="'sized' already exists, with 2 shards and 2 r"):
+        with refusal(nd.SettingsError, "collection-exists", "'sized'", "2 shards"):
             nd.init(nd.connect(cloud, "sized"), shards=shards, replicas=replicas)
     assert caplog.text == ""
 

@@ -77,7 +77,7 @@ def test_aliases_and_read_only_collections(shop: nd.Collection) -> None:
     api.admin(shop.base, "collections", action="CREATEALIAS", name="other", collections="one")
     assert dangers(nd.connect(shop.base, "other")) == {"readOnly": "read-only"}
     assert not nd.init(nd.connect(shop.base, "other"), text="title", dry_run=True).is_created
-    with pytest.raises(SettingsError, match="'one' is read-only; name a different collection"):
+    with refusal(SettingsError, "collection-read-only", "'one'"):
         nd.annotate(
             shop,
             text="title",

@@ -10,7 +10,6 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.errors import SolrAnswerError
 from tests.solr import foreign
 
 PROCESSOR = """<updateRequestProcessorChain name="dedupe" default="true">
@@ -104,7 +103,7 @@ def test_the_script_processor_is_not_part_of_solr_core(address: str) -> None:
     processor = PROCESSOR.format(name="ScriptUpdateProcessorFactory",
                                  settings='<str name="script">a.js</str>')  # fmt: skip
     with (
-        pytest.raises(SolrAnswerError, match="ScriptUpdateProcessorFactory"),
+        pytest.raises(requests.HTTPError, match="ScriptUpdateProcessorFactory"),
         foreign.collection(factory=foreign.MANAGED.format("true") + processor),
     ):
         pass

@@ -5,6 +5,7 @@ from typing import Literal
 import pytest
 
 import neardup_solr as nd
+from tests.refusals import refusal
 
 TEXTS = {
     "1": "the cat sat on the mat and the cat ran off the mat with the cat",
@@ -50,5 +51,5 @@ def test_md5_finds_equal_normal_forms(solr: nd.Collection) -> None:
 def test_profiles_that_were_not_indexed(solr: nd.Collection) -> None:
     """A collection without profiles says what it can be searched by."""
     nd.index(DOCUMENTS, solr)
-    with pytest.raises(nd.SettingsError, match="without profile_hash"):
+    with refusal(nd.SettingsError, "fields-missing", "profile_hash"):
         nd.search(solr, id="1", by="profile")

@@ -9,6 +9,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
+from tests.refusals import refusal
 from tests.solr import api
 
 COUNT = 300
@@ -64,7 +65,7 @@ def test_an_alias_of_one_collection_works_and_a_read_only_one_is_refused(
         if params["action"] == "MODIFYCOLLECTION":
             assert nd.annotate(nd.connect(cloud, "other")).annotated == COUNT
         assert requests.get(collections, params=params, timeout=60).status_code == 200
-    with pytest.raises(SettingsError, match="read-only"):
+    with refusal(SettingsError, "data-at-risk", "read-only"):
         nd.annotate(solr)
     writable = {"action": "MODIFYCOLLECTION", "collection": "sharded", "readOnly": "false"}
     assert requests.get(collections, params=writable, timeout=60).status_code == 200

@@ -13,6 +13,7 @@ import pytest
 
 import neardup_solr as nd
 from tests.faults.tiers import sized
+from tests.refusals import refusal
 from tests.unit.verbs.test_duplicates_answers import FOX, choose, corpus, group_same, make, rows
 
 WORDS = ("same", "different", "different", "unsure")
@@ -190,5 +191,5 @@ def test_a_report_of_some_documents_adds_only_pairs_of_these(
     )
     assert nd.Answers(path).add(tmp_path / "pairs.csv").known == 1
     assert [match.id for match in nd.search(solr, id="4", answers=path)] == ["1"]
-    with pytest.raises(nd.ArgumentError, match="`text`; use `id`"):
+    with refusal(nd.ArgumentError, "arguments-conflict", "`text`", "`id`"):
         nd.search(solr, text="a fox", answers=path)

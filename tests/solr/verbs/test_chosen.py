@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import neardup_solr as nd
+from tests.refusals import refusal
 
 PLACES = ["harbor", "castle", "garden", "market", "river", "bridge", "forest", "valley"]
 ROWS = [
@@ -52,5 +51,5 @@ def test_a_measure_that_is_named_is_kept(solr: nd.Collection) -> None:
     """The collection has it, and refuses another one."""
     nd.index(ROWS, solr, settings={"measure": "jaccard"})
     assert nd.duplicates(solr).measure == "jaccard"
-    with pytest.raises(nd.SettingsError, match="by jaccard"):
+    with refusal(nd.SettingsError, "settings-differ", "jaccard"):
         nd.index([COPY], solr, settings={"measure": "words"})

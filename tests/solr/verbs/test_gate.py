@@ -345,7 +345,7 @@ def test_filters_say_what_counts(solr: nd.Collection) -> None:
 def test_a_collection_that_lacks_what_is_needed(solr: nd.Collection) -> None:
     """The error comes before the first decision is asked for, and says what is missing."""
     nd.index([document("1", FOX)], solr, settings={"fields": frozenset({"content", "signature"})})
-    with pytest.raises(nd.SettingsError, match="without content_bands"):
+    with refusal(nd.SettingsError, "fields-missing", "content_bands"):
         nd.gate([], solr)
 
 
@@ -380,7 +380,7 @@ def test_a_collection_of_somebody_else(home: Path) -> None:
         assert (copy.action, copy.matches[0].id, copy.matches[0].distance) == ("reject", key, 0)
         assert key not in [match.id for match in own.matches]
         assert other.action == "allow"
-        with pytest.raises(nd.SettingsError, match="another program writes"):
+        with refusal(nd.SettingsError, "data-at-risk"):
             nd.gate(news, solr, index=True)
         assert theirs.everything(solr) == before
         # Searches and reports by bands go by the same names, also by one request.
@@ -442,7 +442,7 @@ def test_other_settings_are_noticed(solr: nd.Collection) -> None:
     assert gated() == [(), ("3",), ("3",)]
     solr.add([{"id": "4", "content": FOX, "signature_settings": nd.Settings().fingerprint}])
     solr.commit()
-    with pytest.raises(nd.SettingsError, match="has mixed settings"):
+    with refusal(nd.SettingsError, "settings-differ"):
         gated()
 
 

@@ -170,7 +170,7 @@ def test_a_dynamic_field_that_documents_have() -> None:
     more = '<dynamicField name="nd_*" type="text" indexed="true" stored="true"/>'
     with collection(more=more) as solr:
         api.add(solr, {"sku": "1", "nd_signature": "x"})
-        with pytest.raises(SettingsError, match="'nd_signature' already exists: documents con"):
+        with refusal(SettingsError, "schema-conflict", "'nd_signature'"):
             nd.init(solr, text=["title"], prefix="nd_")
 
 
@@ -178,7 +178,7 @@ def test_another_prefix_needs_a_way_back_first() -> None:
     """Two sets of our fields would be one too many."""
     with collection() as solr:
         nd.init(solr, text=["title"], prefix="nd_")
-        with pytest.raises(SettingsError, match=r"prefix 'nd_'; .* --remove"):
+        with refusal(SettingsError, "schema-conflict", "'nd_'", "--remove"):
             nd.init(solr, prefix="x_")
 
 
@@ -187,7 +187,7 @@ def test_fields_that_were_there_before_stay() -> None:
     more = '<field name="md5_hash" type="string" indexed="true" stored="true"/>'
     with collection(more=more) as solr:
         api.add(solr, {"sku": "1", "md5_hash": "x"})
-        with pytest.raises(SettingsError, match="'md5_hash' already exists: documents contain it"):
+        with refusal(SettingsError, "schema-conflict", "'md5_hash'"):
             nd.init(solr, text=["title"])
         assert [one.about for one in nd.lint(solr, text=["title"]).dangers] == ["md5_hash"]
         solr.delete_query("*:*")
@@ -233,7 +233,7 @@ def test_several_text_fields_are_left_to_their_own_program() -> None:
         new = [{"id": "2", "title": "a night ferry", "body": ["at nine"]}]
         with refusal(SettingsError, "collection-unfit", "title", "neardup annotate"):
             nd.index(new, solr, text=("title", "body"))
-        with pytest.raises(SettingsError, match=r"\(title, body\)"):
+        with refusal(SettingsError, "collection-unfit", "title, body"):
             nd.index([("2", "a text of ours")], solr)
         assert solr.count() == 0
 

@@ -371,7 +371,7 @@ def test_marks_survive_the_updates_of_others(filled: nd.Collection) -> None:
 
 def test_overlapping_clusters_are_refused(filled: nd.Collection) -> None:
     """A document in two clusters is refused before anything is sent."""
-    with pytest.raises(nd.SettingsError, match="'9' appears twice; mark the clusters from a"):
+    with refusal(nd.SettingsError, "id-repeated", "'9'"):
         nd.mark(filled, [FOXES, cluster("lone", "lone", "9")])
     assert marks(filled) == {}
 

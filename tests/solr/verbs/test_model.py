@@ -64,7 +64,7 @@ def test_report_finds_what_duplicates_does(there: nd.Collection, records: Any, m
 
 def test_report_obeys_answers_beside_a_model(there: nd.Collection, model: Path) -> None:
     """What is the same is there with the probability of the model, however small it is."""
-    with pytest.raises(nd.ArgumentError, match="has no distance"):
+    with refusal(nd.ArgumentError, "arguments-conflict", "distance"):
         nd.report(there, model=model, max_distance=2)
     first = nd.report(there, model=model, by="bands").pairs[0]
     answers = write_answers(model.parent / "more.jsonl", [
