@@ -251,7 +251,7 @@ def words_by_default(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     """Compare by words if no measure is named, where tests of other things index short texts."""
     folders = {"faults", "serve", "solr", "spark"}
     parts = request.path.parts[len(Path(__file__).parent.parts) :]  # not of the checkout's folder
-    if request.path.name != "test_chosen.py" and folders.intersection(parts):
+    if request.path.name != "test_stored_measure.py" and folders.intersection(parts):
         compare_by_words(monkeypatch)
 
 

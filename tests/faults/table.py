@@ -130,7 +130,7 @@ ROWS = {
     "S2": Row(
         "doors of the bundled config, ≥ 25 paths",
         "closed but for select, get, update, ping, export",
-        ("tests/solr/test_doors.py",),
+        ("tests/solr/test_shut_handlers.py",),
     ),
     "S3": Row(
         "secrets: a canary password, all outputs searched",
