@@ -112,5 +112,5 @@ def test_a_missing_extra_is_named(module: str, call: str) -> None:
 
 def test_spark_is_imported_without_pyarrow() -> None:
     """What needs pyarrow loads it when it works, and says how to install it."""
-    script = "import sys; sys.modules['pyarrow'] = None; import neardup_solr.spark"
+    script = "import sys; sys.modules['pyarrow'] = None; from neardup_solr import spark"
     subprocess.run([sys.executable, "-c", script], check=True)

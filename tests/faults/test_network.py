@@ -9,22 +9,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count, cycle
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from neardup_solr.errors import NeardupError
-from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.retry import Retry
+import neardup_solr as nd
 from neardup_solr.testing import SIZES
 from tests.faults.proxy import End, Fault, Proxy, proxied
 from tests.faults.tiers import sized
 
 POINTS = sized(usual=10, full=200)
-ONCE = Retry(attempts=1)
-AGAIN = Retry(attempts=4, seconds=60, first_wait=0.001)
+ONCE, AGAIN = 1, 4  # attempts
 BATCH = 3
 ENDS: tuple[End, ...] = ("close", "reset")
 TEXT = "a text of some words, the same in each document"
@@ -32,7 +30,7 @@ READ_SECONDS = 0.5
 
 
 @pytest.fixture
-def proxy(solr: Collection) -> Iterator[Proxy]:
+def proxy(solr: nd.Collection) -> Iterator[Proxy]:
     """A proxy before the Solr of the fixture `solr`."""
     port = urlsplit(solr.url).port
     assert port is not None
@@ -46,10 +44,11 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SIZES, "read_seconds", READ_SECONDS)
 
 
-def client(proxy: Proxy, solr: Collection, retry: Retry) -> Collection:
-    """A client with a connection of its own, to a Solr that has answered it before."""
-    made = open_collection(proxy.url, solr.name)
-    made.session.retry, made.session.reached = retry, True
+def client(proxy: Proxy, solr: nd.Collection, attempts: int) -> nd.Collection:
+    """A client whose next request is by a new connection, to a Solr that has answered it before."""
+    made = nd.connect(proxy.url, solr.name)
+    made.session.retry = replace(made.session.retry, attempts=attempts, first_wait=0.001)
+    made.session.close()
     return made
 
 
@@ -74,13 +73,13 @@ def succeeds(call: Callable[[], object]) -> bool:
     """Whether a call returns; only an error of ours is another way to end."""
     try:
         call()
-    except NeardupError:
+    except nd.NeardupError:
         return False
     return True
 
 
 def both_ways(
-    faults: list[Fault], proxy: Proxy, solr: Collection, call: Callable[[Collection], bool]
+    faults: list[Fault], proxy: Proxy, solr: nd.Collection, call: Callable[[nd.Collection], bool]
 ) -> int:
     """Call once through each fault by a client that never tries again, and by one that does.
 
@@ -89,10 +88,13 @@ def both_ways(
     """
     single = again = 0
     for fault in faults:
+        target = client(proxy, solr, ONCE)
         proxy.fault(fault)
-        single += call(client(proxy, solr, ONCE))
+        single += call(target)
+        proxy.heal()
+        target = client(proxy, solr, AGAIN)
         proxy.fault(fault)
-        through = call(client(proxy, solr, AGAIN))
+        through = call(target)
         assert through or (fault.response is not None and fault.end == "close")
         again += through
         proxy.heal()
@@ -101,7 +103,7 @@ def both_ways(
     return again
 
 
-def test_updates_that_are_cut(solr: Collection, proxy: Proxy, row: Any) -> None:
+def test_updates_that_are_cut(solr: nd.Collection, proxy: Proxy, row: Any) -> None:
     """An update that is cut has raised, or its documents are there.
 
     Tried again, all documents are there, once, and whole.
@@ -115,7 +117,7 @@ def test_updates_that_are_cut(solr: Collection, proxy: Proxy, row: Any) -> None:
         sent.extend(ids)
         return [{"id": id, "content": TEXT} for id in ids]
 
-    def add(target: Collection, documents: list[dict[str, str]]) -> bool:
+    def add(target: nd.Collection, documents: list[dict[str, str]]) -> bool:
         def call() -> None:
             assert target.add(documents) == ()
 
@@ -124,7 +126,8 @@ def test_updates_that_are_cut(solr: Collection, proxy: Proxy, row: Any) -> None:
             acknowledged.update(one["id"] for one in documents)
         return taken
 
-    tried = faults_of(lambda: add(client(proxy, solr, ONCE), batch()), proxy)
+    first = client(proxy, solr, ONCE)
+    tried = faults_of(lambda: add(first, batch()), proxy)
     through = both_ways(tried, proxy, solr, lambda target: add(target, batch()))
     solr.commit()
     found = list(solr.ids())
@@ -140,24 +143,25 @@ def test_updates_that_are_cut(solr: Collection, proxy: Proxy, row: Any) -> None:
     row("R5", f"{len(tried)} of {len(tried)} cuts of an update right, {through} overcome at once")
 
 
-def test_searches_that_are_cut(solr: Collection, proxy: Proxy, row: Any) -> None:
+def test_searches_that_are_cut(solr: nd.Collection, proxy: Proxy, row: Any) -> None:
     """A search cut at any byte has either raised, or found all there is; tried again, it finds."""
     ids = [f"{number:03}" for number in range(40)]
     solr.add([{"id": id, "content": TEXT} for id in ids])
     solr.commit()
 
-    def search(target: Collection) -> bool:
+    def search(target: nd.Collection) -> bool:
         def call() -> None:
             assert target.texts(ids) == dict.fromkeys(ids, TEXT)
 
         return succeeds(call)
 
-    tried = faults_of(lambda: search(client(proxy, solr, ONCE)), proxy)
+    first = client(proxy, solr, ONCE)
+    tried = faults_of(lambda: search(first), proxy)
     through = both_ways(tried, proxy, solr, search)
     row("R5", f"{len(tried)} of {len(tried)} cuts of a search right, {through} overcome at once")
 
 
-def test_exports_that_are_cut(solr: Collection, proxy: Proxy) -> None:
+def test_exports_that_are_cut(solr: nd.Collection, proxy: Proxy) -> None:
     """An export cut at any byte has either raised, or given all there is."""
     ids = [f"{number:03}" for number in range(40)]
     solr.add([{"id": id, "signature": TEXT} for id in ids])
@@ -189,12 +193,12 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_slow_connections(solr: Collection, proxy: Proxy, shape: str, row: Any) -> None:
+def test_slow_connections(solr: nd.Collection, proxy: Proxy, shape: str, row: Any) -> None:
     """Documents go through latency, few bytes a second and tiny pieces, once and whole."""
     ids = [f"{number:03}" for number in range(20)]
     documents = [{"id": id, "content": TEXT} for id in ids]
-    proxy.fault(SHAPES[shape], connections=100)
     target = client(proxy, solr, ONCE)
+    proxy.fault(SHAPES[shape], connections=100)
     assert target.add(documents) == ()
     target.commit()
     assert target.texts(ids) == dict.fromkeys(ids, TEXT)
@@ -211,14 +215,14 @@ HOLES = {
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("hole", HOLES)
-def test_black_holes(solr: Collection, proxy: Proxy, hole: str, row: Any) -> None:
+def test_black_holes(solr: nd.Collection, proxy: Proxy, hole: str, row: Any) -> None:
     """Where nothing passes any more, a call ends by its time-outs; then all is there once."""
+    target = client(proxy, solr, 3)
     proxy.fault(HOLES[hole], connections=100)
-    target = client(proxy, solr, Retry(attempts=3, seconds=60, first_wait=0.001))
-    began = time.monotonic()
+    before, began = proxy.connections, time.monotonic()
     assert not succeeds(lambda: target.add([{"id": "1", "content": TEXT}]))
     took = time.monotonic() - began
-    assert proxy.connections == 3  # the attempts, each on a connection of its own
+    assert proxy.connections == before + 3  # the attempts, each on a connection of its own
     # The time-outs, with a generous allowance for a busy machine.
     assert took < 3 * READ_SECONDS + 20
     proxy.heal()
@@ -229,30 +233,31 @@ def test_black_holes(solr: Collection, proxy: Proxy, hole: str, row: Any) -> Non
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_connection_that_hangs_only_once(solr: Collection, proxy: Proxy) -> None:
+def test_a_connection_that_hangs_only_once(solr: nd.Collection, proxy: Proxy) -> None:
     """An update that timed out may have been applied: sent again, it is there once."""
-    proxy.fault(Fault(response=0, end="hang"))
     target = client(proxy, solr, AGAIN)
+    before = proxy.connections
+    proxy.fault(Fault(response=0, end="hang"))
     assert target.add([{"id": "1", "content": TEXT}, {"id": "2", "content": TEXT}]) == ()
     target.commit()
     assert list(target.ids()) == ["1", "2"]
-    assert proxy.connections >= 2
+    assert proxy.connections >= before + 2
 
 
-def test_answers_that_come_twice(solr: Collection, proxy: Proxy, row: Any) -> None:
+def test_answers_that_come_twice(solr: nd.Collection, proxy: Proxy, row: Any) -> None:
     """The second copy of an answer is never taken for the answer to the next request."""
     solr.add([{"id": str(number), "content": f"{TEXT} {number}"} for number in range(30)])
     solr.commit()
-    proxy.fault(Fault(copies=2), connections=100)
     target = client(proxy, solr, AGAIN)
+    proxy.fault(Fault(copies=2), connections=100)
     for number in range(30):
         assert target.texts([str(number)]) == {str(number): f"{TEXT} {number}"}
     row("R5", "30 of 30 doubled answers told apart")
 
 
-def test_many_threads_through_faults(solr: Collection, proxy: Proxy) -> None:
+def test_many_threads_through_faults(solr: nd.Collection, proxy: Proxy) -> None:
     """Threads that share a session all get through connections of which every other is cut."""
-    target = client(proxy, solr, Retry(attempts=12, seconds=60, first_wait=0.001))
+    target = client(proxy, solr, 12)
     refused: list[object] = []
 
     def send(part: int) -> None:
