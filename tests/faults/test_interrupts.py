@@ -144,20 +144,11 @@ nd.duplicates({str(long_texts)!r}, min_similarity=0.01, on_progress=tell)
     row("R9", f"SIGINT in a program: {time.monotonic() - began:.1f} s", GOAL)
 
 
-def test_while_the_kernel_is_compiled(tmp_path: Path) -> None:
+def test_while_the_kernel_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The compiler is not waited for either."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))  # in which nothing is compiled
     source = written(tmp_path / "texts.jsonl", ["blue door", "blue door"])
-    script = f"""
-import sys
-from pathlib import Path
-from neardup_solr.__main__ import main
-from neardup_solr.kernel import store
-
-store._usual_places = lambda: iter([Path({str(tmp_path)!r})])  # in which nothing is compiled
-sys.argv = ["neardup", "duplicates", {str(source)!r}]
-main()
-"""
-    command = [sys.executable, "-c", script]
+    command = [*NEARDUP, "duplicates", str(source)]
     assert stopped(command, lambda said: "Compiling" in said, signal.SIGINT) < SECONDS
 
 
