@@ -1,55 +1,48 @@
 """Rules for the canonical document: how they are written, and what they choose."""
 
+from __future__ import annotations
+
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.clusters.canonical import FIRST, Rule, choose_canonicals, parse_rule
-from neardup_solr.errors import SettingsError
-from neardup_solr.records import natural
+import neardup_solr as nd
 from tests.refusals import refusal
 
 IDS = ["10", "9", "b", "a"]  # in natural order: 9, 10, a, b
+TEXT = "the old mill by the river"
 
 
-def chosen(text: str, column: list[Any]) -> str:
-    """The id that a rule chooses, with this column in each field that it needs."""
-    made = parse_rule(text)
-    return IDS[made.choose(range(len(IDS)), IDS, dict.fromkeys(made.needs, column))]
+def record(id: str, value: Any, field: str) -> dict[str, Any]:
+    """A record with a value in a field, or with so many words."""
+    if field == "words":
+        return {"id": id, "text": " ".join(["mill"] * value)}
+    return {"id": id, "text": TEXT, field: value}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("first", FIRST),
-        ("longest", Rule(field="num_words", is_descending=True)),
-        ("shortest", Rule(field="num_words")),
-        ("oldest", Rule(field="_version_")),
-        ("oldest:published_dt", Rule(field="published_dt")),
-        ("oldest:dc:date", Rule(field="dc:date")),
-        ("source=wire, agency,blog,", Rule(field="source", trusted=("wire", "agency", "blog"))),
-        ("site=http://a:asc", Rule(field="site", trusted=("http://a:asc",))),
-    ],
-)
-def test_rules(text: str, expected: Rule) -> None:
-    """Each way of writing a rule is understood."""
-    assert parse_rule(text) == expected
-    assert parse_rule(text).needs == ((expected.field,) if expected.field else ())
+def chosen(rule: str, column: list[Any]) -> str:
+    """The id that a rule chooses, in a source in natural order with this column."""
+    field = {"first": "any", "longest": "words", "shortest": "words"}.get(rule)
+    field = field or rule.partition("=")[0].removeprefix("oldest:")
+    values = dict(zip(IDS, column, strict=False))
+    rows = [record(id, values.get(id), field) for id in ("9", "10", "a", "b")]
+    how: dict[str, Any] = {"measure": "words", "min_similarity": 0.0, "by": "all"}
+    [cluster] = nd.duplicates(rows, canonical=rule, **how).clusters
+    return str(cluster.canonical)
 
 
-@pytest.mark.parametrize("text", ["", "best", "price", "price:asc", "price:desc", "oldest:",
+@pytest.mark.parametrize("rule", ["", "best", "price", "price:asc", "price:desc", "oldest:",
                                   "source=", "source=,", "=wire", "longest:"])  # fmt: skip
-def test_what_is_no_rule(text: str) -> None:
-    """Anything else is refused in a line that names the rules."""
-    with refusal(SettingsError, "argument-invalid", "longest", "FIELD=wire,agency"):
-        parse_rule(text)
+def test_what_is_no_rule(rule: str) -> None:
+    """Anything else is refused, and the rules are named."""
+    with refusal(nd.ArgumentError, "argument-invalid", repr(rule), "longest", "FIELD=wire,agency"):
+        nd.duplicates([], canonical=rule)
 
 
 @pytest.mark.parametrize(
-    ("text", "column", "expected"),
+    ("rule", "column", "expected"),
     [
         ("first", [], "9"),
         ("longest", [5, 7, 9, 9], "a"),
@@ -59,49 +52,64 @@ def test_what_is_no_rule(text: str) -> None:
         ("oldest:price", [10, "9 euros", 85, None], "10"),  # one is no number: all are text
         ("oldest:price", [float("nan"), 3, 2, 4], "b"),  # NaN is missing
         ("oldest:day", ["2024-05-01", "2023-12-31", "", None], "9"),
-        ("oldest:day", [None, None, None, None], "9"),
+        ("oldest:dc:date", ["2024-05-01", "2023-12-31", "2023-11-30", None], "b"),
+        ("oldest:day", [None, None, "x", None], "b"),
         ("oldest:day", [["7", "3"], ["4"], [], None], "10"),  # several values: the best of them
         ("oldest:version", [2**63 - 1, 2**63 - 2, 2**63, None], "9"),  # no rounding
         ("oldest:version", [str(2**63 - 1), str(2**63 - 2), str(2**63), None], "9"),
         ("source=wire,agency", ["blog", "agency", "wire", "wire"], "a"),
+        ("source=wire, agency,blog,", ["blog", "agency", None, "x"], "9"),
         ("source=wire,agency", ["blog", "agency", None, ["x", "wire"]], "a"),
         ("source=wire,agency,wire", ["blog", "agency", None, "wire"], "a"),
         ("source=wire", ["blog", None, "agency", []], "9"),
         ("source=2,1", [1, 2, None, 3], "9"),  # numbers by how they are written
+        ("site=http://a:asc", ["x", "y", "http://a:asc", "z"], "b"),
     ],
 )
-def test_choices(text: str, column: list[Any], expected: str) -> None:
-    """Missing values come last, and of equals the first id in natural order."""
-    assert chosen(text, column) == expected
+def test_choices(rule: str, column: list[Any], expected: str) -> None:
+    """Missing values come last, and of equals the first one."""
+    assert chosen(rule, column) == expected
 
 
 @given(
-    st.lists(st.none() | st.integers(-3, 3), min_size=4, max_size=4),
-    st.permutations(range(4)),
+    st.permutations([None, -3, 0, 1, 2]),
+    st.permutations(range(5)),
     st.sampled_from(["oldest:day", "day=2,-1,0"]),
 )
 def test_the_order_of_members_is_of_no_consequence(
-    column: list[int | None], members: list[int], text: str
+    column: list[int | None], order: list[int], rule: str
 ) -> None:
-    """Whichever member comes first, the choice is the same."""
-    values = {"day": column}
-    assert parse_rule(text).choose(members, IDS, values) == parse_rule(text).choose(
-        range(4), IDS, values
-    )
+    """Whichever member comes first, the choice is the same, unless some are equal."""
+    rows = [{"id": str(at), "text": TEXT, "day": value} for at, value in enumerate(column)]
+    expected = str(column.index(2 if "=" in rule else -3))
+    [cluster] = nd.duplicates([rows[at] for at in order], canonical=rule).clusters
+    assert cluster.canonical == expected
 
 
-@given(st.lists(st.integers(0, 5), max_size=12), st.sampled_from(["oldest:day", "first"]))
-def test_canonicals_choose_in_each_cluster(groups: list[int], text: str) -> None:
-    """Each document has the canonical one of its own cluster, as chosen for that alone."""
-    labels = np.array([groups.index(group) for group in groups], dtype=np.int64)
-    ids = [str(20 - row) for row in range(len(groups))]
-    values = {"day": [row * 7 % 5 for row in range(len(groups))]}
-    found = choose_canonicals(parse_rule(text), labels, ids, values)
-    for row, label in enumerate(labels.tolist()):
-        members = np.flatnonzero(labels == label).tolist()
-        assert found[row] == parse_rule(text).choose(members, ids, values)
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=12), st.sampled_from(["oldest:day", "first"])
+)
+def test_canonicals_choose_in_each_cluster(groups: list[int], rule: str) -> None:
+    """Each cluster has the canonical document that is chosen for it alone."""
+    texts = ("mill lane", "old heron", "boat lamp", "quay barn")
+    rows = [
+        {"id": str(20 - at), "text": texts[group], "day": at * 7 % 5}
+        for at, group in enumerate(groups)
+    ]
+    alone = [
+        cluster.canonical
+        for text in texts
+        for cluster in nd.duplicates(
+            [row for row in rows if row["text"] == text], canonical=rule, measure="words"
+        ).clusters
+    ]
+    found = nd.duplicates(rows, canonical=rule, measure="words", max_distance=0).clusters
+    assert sorted(str(cluster.canonical) for cluster in found) == sorted(map(str, alone))
 
 
-def test_first_is_the_natural_order() -> None:
-    """Without a field the least id is chosen, numbers by their value."""
-    assert IDS[FIRST.choose(range(4), IDS, {})] == min(IDS, key=natural) == "9"
+def test_a_cluster_without_a_value_keeps_its_first() -> None:
+    """Where another cluster has values, and none of its own documents has one."""
+    rows: list[dict[str, Any]] = [{"id": id, "text": TEXT, "day": None} for id in ("9", "10", "a")]
+    rows += [{"id": id, "text": "heron", "day": day} for id, day in (("x", "2"), ("y", "1"))]
+    clusters = nd.duplicates(rows, canonical="oldest:day", measure="words").clusters
+    assert sorted(str(cluster.canonical) for cluster in clusters) == ["9", "y"]
