@@ -71,12 +71,12 @@ ROWS = {
     "R6b": Row(
         "one wrong answer among good ones, at each request in turn",
         "exit code 0, lost 0",
-        (f"{FAULTS}/test_way.py::test_one_wrong",),
+        (f"{FAULTS}/test_one_wrong_answer.py::test_one_wrong",),
     ),
     "R6c": Row(
         "Solr accepts, and never answers",
         "ends within patience + 10 s, and can be resumed",
-        (f"{FAULTS}/test_way.py::test_a_solr",),
+        (f"{FAULTS}/test_one_wrong_answer.py::test_a_solr",),
     ),
     "R7": Row(
         "1 % bad documents of 12 kinds in 100,000",
@@ -115,7 +115,7 @@ ROWS = {
     "R13": Row(
         "wrong URL, core, schema, credentials, settings of another version",
         "one clear line with the remedy, ≤ 2 s, no document sent",
-        (f"{FAULTS}/test_wrong.py", f"{FAULTS}/test_addresses.py"),
+        (f"{FAULTS}/test_wrong_usage.py", f"{FAULTS}/test_addresses.py"),
     ),
     "S1": Row(
         "hostile ids and values",
