@@ -165,13 +165,14 @@ def _refuse_apart(request: ColumnRequest, chosen: Chosen | None, by_fields: bool
 
     Whoever reads them reports what else is wrong.
     """
+    first = request.source
+    paths = paths_of(first.source if isinstance(first, Source) else first) or ()
+    if len(paths) != 2:
+        return
     if chosen is not None:
         request = replace(request, **chosen.arguments)
     text = request.text if request.fields is None else (*parse_fields(request.fields),)
-    source, reading = reading_of(request.source, "number", id=request.id, text=text)
-    paths = paths_of(source) or ()
-    if len(paths) != 2:
-        return
+    source, reading = reading_of(first, "number", id=request.id, text=text)
     try:
         check_columns(open_source(source, reading, on_notice=ignore).parts)
         return
