@@ -194,8 +194,9 @@ def connect(
     which a line tells. With `create`, a missing collection of the embedded Solr is created;
     `patience` is as for `nd.connect`; `check` may refuse the collection once it is open.
     """
-    from neardup_solr.solr.collection import Collection, waiting
+    from neardup_solr.solr.collection import Collection
     from neardup_solr.solr.core import Endpoint
+    from neardup_solr.solr.patience import keep_patience
     from neardup_solr.verbs.connect import ADDRESS
 
     create = create and not (address or os.environ.get(ADDRESS))
@@ -203,7 +204,7 @@ def connect(
     def open_endpoint() -> Endpoint:
         opened = nd.connect(address, name, create=create, patience=patience, on_started=show.say)
         if check is not None:
-            with waiting([opened], patience):
+            with keep_patience([opened], patience):
                 check(opened)
         return opened.endpoint
 

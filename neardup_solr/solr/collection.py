@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,6 @@ from neardup_solr.solr.halves import ask_by_halves, in_halves
 from neardup_solr.solr.names import ID, PLAIN, SETTINGS, TEXT, VERSION, Names, require_name
 from neardup_solr.solr.refusals import Refusal, Sent
 from neardup_solr.solr.session import open_session
-from neardup_solr.units import in_seconds
 
 _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
 
@@ -460,20 +459,6 @@ class Collection(Core):
                 f"{reason}, but [{wanted.fingerprint}] was requested", step, code="settings-differ"
             )
         return wanted if stored is None else base
-
-
-@contextmanager
-def waiting(sources: Iterable[object], patience: float | str) -> Iterator[None]:
-    """Within the block, wait for the Solr of each collection among sources while it is away.
-
-    `patience` is in seconds, or a time such as "5m"; see `Outages.waited_for`.
-    """
-    seconds = in_seconds(patience, "patience")
-    with ExitStack() as blocks:
-        for source in sources:
-            if isinstance(source, Collection):
-                blocks.enter_context(source.session.outages.waited_for(seconds))
-        yield
 
 
 def open_collection(

@@ -77,12 +77,12 @@ def read(
         """Read the fields of each shard by its number, from a replica that is up."""
         import pyarrow as pa
 
-        from neardup_solr.solr.collection import waiting
+        from neardup_solr.solr.patience import keep_patience
         from neardup_solr.verbs.connect import connect_again
 
         target = connect_again(address, collection, patience=seconds)
         numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-        with waiting([target], seconds):
+        with keep_patience([target], seconds):
             for number in numbers:
                 for rows in target.exported(names, [target.replica_of(shards[number])]):
                     columns = [[_as_text(row.get(name)) for row in rows] for name in names]

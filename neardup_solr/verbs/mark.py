@@ -16,8 +16,9 @@ from neardup_solr.progress import OnProgress, Progress, gc_disabled, ignore
 from neardup_solr.records import Cluster
 from neardup_solr.sizes import SIZES
 from neardup_solr.solr import schema, update
-from neardup_solr.solr.collection import Collection, waiting
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS, SETTINGS, VERSION
+from neardup_solr.solr.patience import keep_patience
 from neardup_solr.solr.query import having
 from neardup_solr.solr.settle import settle
 from neardup_solr.solr.update import Order
@@ -69,13 +70,13 @@ def mark_clusters(
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
     filters = listed(fq) or (clusters.fq if isinstance(clusters, Duplicates) else ())
     _require_apart(members)
-    with waiting([collection], patience):
+    with keep_patience([collection], patience):
         require_markable(collection)
     doubt = next((each.doubt for each in members if each.doubt), "")
     if doubt and not (yes or dry_run):
         templates = clusters.templates if isinstance(clusters, Duplicates) else ()
         raise errors.TemplateError(templates, doubt)
-    with waiting([collection], patience):
+    with keep_patience([collection], patience):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well
         with gc_disabled():

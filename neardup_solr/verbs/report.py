@@ -20,9 +20,10 @@ from neardup_solr.records import Document, Hit, Pair, natural
 from neardup_solr.reports.result_table import Table
 from neardup_solr.reports.rows import ANSWER, Columns, of_pairs, pair_rows
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Collection, waiting
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
+from neardup_solr.solr.patience import keep_patience
 from neardup_solr.solr.schema import CHANGED
 from neardup_solr.solr.unsigned import describe_unsigned
 from neardup_solr.verbs import batch
@@ -136,7 +137,7 @@ def make_report(request: ReportRequest) -> Report:
     """Find the pairs of all documents of a request, page by page, and obey the answers."""
     request.check()
     collection, criteria = request.collection, request.criteria
-    with waiting([collection], request.patience):
+    with keep_patience([collection], request.patience):
         measure = measure_by(collection, request.measure, request.model, request.max_distance)
         criteria = replace(criteria, measure=measure)
         answers = None if request.answers is None else read_answers(request.answers)

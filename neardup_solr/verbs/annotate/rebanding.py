@@ -10,8 +10,9 @@ from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import signature
 from neardup_solr.progress import OnProgress, ignore
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Collection, waiting
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, SETTINGS, VERSION
+from neardup_solr.solr.patience import keep_patience
 from neardup_solr.solr.query import having
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate.rewrite import Rewrite, Row
@@ -23,7 +24,7 @@ def compute_bands(
 ) -> int:  # fmt: skip
     """Give documents so many bands of so many rows, and return how many were updated."""
     require_positive(bands=bands, rows=rows)
-    with waiting([collection], patience):
+    with keep_patience([collection], patience):
         collection.require_placed()
         collection.commit()
         settings = _choose_settings(collection, bands, rows)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from neardup_solr.errors import SettingsError
 from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.solr import schema
-from neardup_solr.solr.collection import Collection, waiting
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, VERSION
+from neardup_solr.solr.patience import keep_patience
 from neardup_solr.solr.query import having
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate.rate_limit import RateLimit
@@ -25,7 +26,7 @@ def strip_fields(
     on_error: OnError | None, on_progress: OnProgress | None,
 ) -> StripSummary:  # fmt: skip
     """Remove our fields from the documents that match all queries."""
-    with waiting([collection], patience):
+    with keep_patience([collection], patience):
         existing = schema.read_schema(collection).fields
         ours = [name for name in OWN if collection.names.of(name) in existing]
         read = [name for name in ours if name not in _TERMS]

@@ -42,9 +42,9 @@ def find_duplicates(request: DuplicatesRequest, *, keeps_checkpoint: bool = Fals
     """
     plan = make_plan(request)
     if any(map(is_collection, plan.sources)):
-        from neardup_solr.solr.collection import waiting
+        from neardup_solr.solr.patience import keep_patience
 
-        with waiting(plan.sources, plan.patience):
+        with keep_patience(plan.sources, plan.patience):
             result = _find_duplicates(plan)
     else:
         result = _find_duplicates(plan)

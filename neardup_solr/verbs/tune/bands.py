@@ -22,7 +22,8 @@ from neardup_solr.settings import (
     refuse_settings,
     settings_of,
 )
-from neardup_solr.solr.collection import Collection, waiting
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.patience import keep_patience
 from neardup_solr.sources import reading_of
 from neardup_solr.verbs.evaluate.id_pairs import id_pairs, known_pairs
 from neardup_solr.verbs.tune.request import TuneRequest
@@ -37,7 +38,7 @@ def tune_bands(request: TuneRequest) -> Tuning:
     pairs, failures, current = _read_known(request.known), Failures(request.on_error), None
     if isinstance(source, Collection):
         refuse_settings(request.settings, "omit `settings`, or tune on a file")
-        with waiting([source], request.patience):
+        with keep_patience([source], request.patience):
             settings = _read_settings(source, hashes)
         current = plans.plan(settings.bands, settings.rows, demand)
         draw: Callable[..., Drawn] = partial(read_collection, source)
@@ -46,7 +47,7 @@ def tune_bands(request: TuneRequest) -> Tuning:
         draw = partial(sign_source, documents, settings)
     plan = plans.solve(demand, hashes or settings.hashes)
     wanted = {id for pair in pairs for id in pair}
-    with waiting([source], request.patience):
+    with keep_patience([source], request.patience):
         sample = Sample(pairs, *draw(request.sample, request.seed, wanted))
     failures.warn()
     near = range(plan.rows - NEIGHBOURS, plan.rows + NEIGHBOURS + 1)

@@ -21,7 +21,7 @@ from neardup_solr.measures.logistic import FEWEST, can_learn, learn, leave_out
 from neardup_solr.measures.model import Model
 from neardup_solr.measures.pairs import number_pairs, pairs_of
 from neardup_solr.memory import Spill
-from neardup_solr.solr.collection import waiting
+from neardup_solr.solr.patience import keep_patience
 from neardup_solr.verbs.duplicates.candidate_pairs import find_candidates, name_way
 from neardup_solr.verbs.duplicates.comparison import make_records
 from neardup_solr.verbs.duplicates.copies import find_copies
@@ -112,7 +112,7 @@ def train(request: TuneRequest) -> Training:
         source, *others = plan.sources
         check_apart(files, source=source, against=others[:1])
         check_place(output)
-    with waiting(plan.sources, plan.patience), Spill(memory=plan.memory) as spill:
+    with keep_patience(plan.sources, plan.patience), Spill(memory=plan.memory) as spill:
         training = _train(plan, spill)
     if output is not None:
         training.write(output)
