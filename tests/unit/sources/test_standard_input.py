@@ -41,6 +41,8 @@ def test_a_pipe_tells_its_format(monkeypatch: pytest.MonkeyPatch, name: str) -> 
 
 
 PLAIN: dict[str, list[tuple[str, str]]] = {
+    "[] a task\n[x] done\n": [("[]", "a task"), ("[x]", "done")],
+    '{"said"} a word\n2 more\n': [('{"said"}', "a word"), ("2", "more")],
     "1 a, b\n2 c, d\n3 e, f\n": [("1", "a, b"), ("2", "c, d"), ("3", "e, f")],
     "1\ta\n2\tb\n3\tc\n": [("1", "a"), ("2", "b"), ("3", "c")],
     "a;b one two\nc;d three four\ne;f five\n": [("a;b", "one two"), ("c;d", "three four"),
