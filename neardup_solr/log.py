@@ -1,4 +1,4 @@
-"""The log of a service: nobody who writes a line waits for whoever reads it.
+"""The log: lines that nobody reads are dropped and counted, so that no writer waits for a reader.
 
 A pipe that nobody reads is full after 64 KiB, and then everybody who writes to it waits for ever.
 """

@@ -10,7 +10,7 @@ _MODULES = {
     "answers": "Answer",
     "arguments": "Action By Judgement Linkage MeasureName PairMeasure Way",
     "letters": "Letter",
-    "minhash.plans": "Tuning",
+    "minhash.band_plans": "Tuning",
     "progress": "OnError OnProgress Progress",
     "records": "Member",
     "sources": "SourceLike",

@@ -7,7 +7,7 @@ from neardup_solr.arguments import MeasureName as MeasureName
 from neardup_solr.arguments import PairMeasure as PairMeasure
 from neardup_solr.arguments import Way as Way
 from neardup_solr.letters import Letter as Letter
-from neardup_solr.minhash.plans import Tuning as Tuning
+from neardup_solr.minhash.band_plans import Tuning as Tuning
 from neardup_solr.progress import OnError as OnError
 from neardup_solr.progress import OnProgress as OnProgress
 from neardup_solr.progress import Progress as Progress

@@ -21,7 +21,7 @@ from lib import results
 from lib.wholes import MEGABYTE, Peak, Task, held
 from neardup_solr.files import write_lines
 from neardup_solr.records import Cluster, Duplicate, Member
-from neardup_solr.reports.html import Page, page_lines
+from neardup_solr.reports.html.page import Page, page_lines
 
 CLUSTERED = 0.18  # of all documents
 TRIPLES = 0.25  # of the clusters have three documents, the others two

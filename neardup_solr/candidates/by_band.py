@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import DEFAULT, SPREAD, Candidates, Joining, PairArray, too_many
+from neardup_solr.candidates import DEFAULT, SPREAD, Candidates, Joining, too_many
+from neardup_solr.candidates.pair_array import PairArray
 from neardup_solr.kernel import joins
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.progress import thread_pool

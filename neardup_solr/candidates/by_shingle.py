@@ -23,7 +23,8 @@ from math import ceil, comb, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import DEFAULT, SPREAD, Candidates, Joining, PairArray
+from neardup_solr.candidates import DEFAULT, SPREAD, Candidates, Joining
+from neardup_solr.candidates.pair_array import PairArray
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Flat
 from neardup_solr.measures.pairs import Pairs

@@ -8,14 +8,8 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from neardup_solr.candidates import (
-    Candidates,
-    Joining,
-    Numbers,
-    PairArray,
-    count_rows,
-    pair_rows,
-)
+from neardup_solr.candidates import Candidates, Joining, Numbers, count_rows, pair_rows
+from neardup_solr.candidates.pair_array import PairArray
 from neardup_solr.measures.frequencies import split_words
 from neardup_solr.measures.pairs import (
     Joined,

@@ -13,7 +13,7 @@ from typing import Final
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.compression import at_least, read_head
 from neardup_solr.sources.file_kinds import find_kind, is_binary, kind_of_part
-from neardup_solr.sources.magic import BEGINNING
+from neardup_solr.sources.magic_bytes import BEGINNING
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.values import CHARACTER_BYTES
 

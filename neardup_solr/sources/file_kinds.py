@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from neardup_solr.sources import magic
+from neardup_solr.sources import magic_bytes
 from neardup_solr.sources.compression import COMPRESSIONS
-from neardup_solr.sources.magic import BEGINNING, MAGIC, Kind
+from neardup_solr.sources.magic_bytes import BEGINNING, MAGIC, Kind
 from neardup_solr.sources.part import SourcePart
 
 _FURTHER: Final = [each for each in MAGIC if each[0]]
@@ -84,22 +84,22 @@ def find_kind(head: bytes, path: Path | None = None) -> Kind | None:
 def _find_binary(head: bytes) -> Kind | None:
     """Tell formats that begin as a text may, too, by more of what they have."""
     if _PDF.match(head) and (b" obj" in head or share_of_controls(head) > FEW_CONTROLS):
-        return Kind("a PDF", magic.PDF_STEP)
+        return Kind("a PDF", magic_bytes.PDF_STEP)
     if head[4:8] == b"ftyp" and head[:3] == b"\0\0\0":
-        words = magic.BRANDS.get(head[8:12], "a video (MP4 or MOV)")
-        return Kind(words, magic.IMAGE if "image" in words else magic.NO_TEXT)
-    if head.startswith(b"RIFF") and head[8:12] in magic.RIFF:
-        return Kind(*magic.RIFF[head[8:12]])
+        words = magic_bytes.BRANDS.get(head[8:12], "a video (MP4 or MOV)")
+        return Kind(words, magic_bytes.IMAGE if "image" in words else magic_bytes.NO_TEXT)
+    if head.startswith(b"RIFF") and head[8:12] in magic_bytes.RIFF:
+        return Kind(*magic_bytes.RIFF[head[8:12]])
     if head.startswith((b"GIF87a", b"GIF89a")) and share_of_controls(head) > FEW_CONTROLS:
-        return Kind("a GIF image", magic.IMAGE)
+        return Kind("a GIF image", magic_bytes.IMAGE)
     if head.startswith(b"BM") and head[6:10] == bytes(4) and head[15:18] == bytes(3):
-        return Kind("a BMP image", magic.IMAGE)
+        return Kind("a BMP image", magic_bytes.IMAGE)
     if head.startswith(b"FORM") and head[8:12] in (b"AIFF", b"AIFC"):
-        return Kind("an audio file (AIFF)", magic.NO_TEXT)
+        return Kind("an audio file (AIFF)", magic_bytes.NO_TEXT)
     if head.startswith(b"ORC") and share_of_controls(head) > FEW_CONTROLS:
         return Kind("an ORC file", "write it as Parquet, for example with pyarrow.orc")
     if head.startswith(b"MZ") and share_of_controls(head) > FEW_CONTROLS:
-        return Kind("a Windows program or library", magic.NO_TEXT)
+        return Kind("a Windows program or library", magic_bytes.NO_TEXT)
     if re.match(rb"\x80[\x02-\x05](?:\x95.{6}\0|[\]}\[(cqXKM])", head, re.DOTALL):
         return Kind("a pickle of Python", "write a table from it, such as Parquet or JSON lines")
     if re.match(rb"\d{5}[acdnp][a-z][a-z].{10,14}45.0", head) and b"\x1e" in head:
@@ -121,17 +121,17 @@ def _find_zipped(head: bytes, path: Path | None) -> Kind:
             names = archive.namelist()
     kind = re.match(rb".{30}mimetypeapplication/([\w.+-]+)", head, re.DOTALL)
     mime = kind[1].decode() if kind else ""
-    for name, (words, step) in magic.OPEN_DOCUMENT.items():
+    for name, (words, step) in magic_bytes.OPEN_DOCUMENT.items():
         if f"opendocument.{name}" in mime:
             return Kind(words, step)
     if mime.startswith("epub"):
         return Kind("an e-book (.epub)", "unpack it, and give the folder of its pages")
-    for beginning, words, step in magic.ZIPPED:
+    for beginning, words, step in magic_bytes.ZIPPED:
         if any(name.startswith(beginning) for name in names):
-            return Kind(words, step, "xlsx" if words == magic.EXCEL else "")
+            return Kind(words, step, "xlsx" if words == magic_bytes.EXCEL else "")
     if names and all(name.endswith(".npy") for name in names):
         return Kind("arrays of NumPy (.npz)", "write a table of ids and texts from it")
-    return Kind("a ZIP archive", magic.UNPACK)
+    return Kind("a ZIP archive", magic_bytes.UNPACK)
 
 
 def _find_streams(head: bytes, path: Path | None) -> Kind:
@@ -142,12 +142,12 @@ def _find_streams(head: bytes, path: Path | None) -> Kind:
         with suppress(OSError), path.open("rb") as file:
             file.seek((int.from_bytes(head[48:52], "little") + 1) * size)
             names += file.read(BEGINNING)
-    for name, words, step in magic.OLE_STREAMS:
+    for name, words, step in magic_bytes.OLE_STREAMS:
         if name.encode("utf-16-le") in names:
             return Kind(words, step)
     if any(f"\0{name}\0".encode("utf-16-le")[2:] in names for name in ("Workbook", "Book")):
         return Kind("an old Excel file (.xls)", "end its name in .xls, or save it as .xlsx", "xls")
-    return Kind("an old Office file", magic.OFFICE_STEP + " FILE")
+    return Kind("an old Office file", magic_bytes.OFFICE_STEP + " FILE")
 
 
 def _find_written(head: bytes) -> Kind | None:
@@ -156,13 +156,13 @@ def _find_written(head: bytes) -> Kind | None:
     if text is None:
         return None
     if re.match(r"\s*\{\\rtf1?\b", text):
-        return Kind("an RTF document", magic.OFFICE_STEP + " FILE.rtf", "", True)
+        return Kind("an RTF document", magic_bytes.OFFICE_STEP + " FILE.rtf", "", True)
     if text.startswith(("%!PS-", "%!PS\n", "%!PS\r")):
         return Kind("a PostScript document", "extract its text first, with: ps2ascii", "", True)
     if _HTML.match(text) and len(re.findall(r"<html[\s>]", text, re.IGNORECASE)) < 2:
         return Kind("an HTML page", "set `source_format` to html", "html", True)
     if _SVG.match(text):
-        return Kind("an SVG image", magic.NO_TEXT, "", True)
+        return Kind("an SVG image", magic_bytes.NO_TEXT, "", True)
     if _XML.match(text):
         return Kind("XML", "write its records as CSV or JSON lines", "", True)
     checks: tuple[tuple[Callable[[str], object], str, str], ...] = (

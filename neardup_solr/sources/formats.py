@@ -25,7 +25,7 @@ from neardup_solr.sources.dialect import (
 )
 from neardup_solr.sources.encodings import refuse_what_is_no_text
 from neardup_solr.sources.file_kinds import find_kind, kind_of_part
-from neardup_solr.sources.magic import BEGINNING
+from neardup_solr.sources.magic_bytes import BEGINNING
 from neardup_solr.sources.part import SourcePart
 
 SUFFIXES: Final = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
@@ -16,17 +16,11 @@ from neardup_solr import errors, progress, sources
 from neardup_solr.checkpoint import Job, JobSpec, Position, SavedJob, read_checkpoint
 from neardup_solr.errors import JobError, RecordError
 from neardup_solr.letters import ANEW
-from neardup_solr.measures.auto import choose_measure
-from neardup_solr.minhash import sign
-from neardup_solr.progress import LOG, Failures
+from neardup_solr.progress import Failures
 from neardup_solr.records import Document
 from neardup_solr.settings import (
-    ANNOTATED,
-    DEFAULT_SETTINGS,
     FIRST_TEXTS,
-    LONG_TEXT,
     Settings,
-    fit_shingles,
     settings_of,
 )
 from neardup_solr.sizes import SIZES
@@ -38,6 +32,7 @@ from neardup_solr.sources.document import came_before
 from neardup_solr.sources.fingerprint import DIGEST, bytes_of
 from neardup_solr.sources.part import Record
 from neardup_solr.verbs.delivery import Delivery, Stretch
+from neardup_solr.verbs.settings_by_texts import choose_by_texts
 
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them
 
@@ -121,7 +116,7 @@ class IndexRun:
 
         def choose() -> Settings:
             settings_of(settings, usual)  # raises before anything is read
-            return _choose_by_texts(settings, usual, self._read_ahead())
+            return choose_by_texts(settings, usual, self._read_ahead())
 
         try:
             return self.collection.choose_settings(settings, choose)
@@ -273,23 +268,6 @@ class IndexRun:
                 elif is_of_server or (self.sent and isinstance(error, errors.NeardupError)):
                     error.add_note(not_begun(self.work.source))
             raise
-
-
-def _choose_by_texts(
-    settings: Settings | Mapping[str, Any] | None, usual: Settings, texts: Sequence[str]
-) -> Settings:
-    """Choose the measure by the texts, and leave shingles out, with a line, if they are long."""
-    wanted = settings_of(settings, usual)
-    lengths = [len(form.split()) for form in sign.normal_forms(texts, wanted.normalization)]
-    words = sorted(lengths)[len(lengths) // 2] if lengths else 0
-    measure = choose_measure(wanted, lengths)[0]
-    names_fields = isinstance(settings, Settings) or "fields" in (settings or ())
-    if words > LONG_TEXT and usual == DEFAULT_SETTINGS and not names_fields:
-        left_out = "word shingles and signature terms are left out (`fields`=all keeps them)"
-        LOG.warning("bands suffice for texts of about %d words: %s", words, left_out)
-        usual = ANNOTATED
-    usual = fit_shingles(settings, usual, map(len, texts))
-    return usual if measure == "words" else replace(usual, measure=measure)
 
 
 def _describe(source: SourceLike, collection: Collection, reading: Reading) -> JobSpec:

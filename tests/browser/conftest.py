@@ -14,7 +14,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
 from neardup_solr.files import write_lines
-from neardup_solr.reports.html import Page, page_lines
+from neardup_solr.reports.html.page import Page, page_lines
 
 Chrome = webdriver.Chrome
 OpenPage = Callable[[Page], Chrome]

@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 import neardup_solr as nd
 from neardup_solr.measures.sets import similarity
 from neardup_solr.records import natural
-from neardup_solr.reports.html import Page
+from neardup_solr.reports.html.page import Page
 from neardup_solr.text import diff
 
 BANDS, ROWS = 42, 3

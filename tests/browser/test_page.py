@@ -23,7 +23,8 @@ from selenium.webdriver.support.wait import WebDriverWait
 import neardup_solr as nd
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.records import Borderline
-from neardup_solr.reports.html import Page, show_invisibles
+from neardup_solr.reports.html.invisibles import show_invisibles
+from neardup_solr.reports.html.page import Page
 from neardup_solr.reports.pair import PairTable
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.notebook import MOST_SHOWN

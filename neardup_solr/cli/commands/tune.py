@@ -20,7 +20,7 @@ from neardup_solr.option_table import READ
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import TableOrJson
-    from neardup_solr.minhash.plans import Tuning
+    from neardup_solr.minhash.band_plans import Tuning
     from neardup_solr.verbs.tune.training import Training
 
 
@@ -123,7 +123,7 @@ def spell_commands(
 
 def list_lines(tuning: Tuning, commands: Sequence[str]) -> Iterator[str]:
     """List the sample, its pairs by similarity, the choices, and the commands that take one."""
-    from neardup_solr.minhash.plans import percent
+    from neardup_solr.minhash.band_plans import percent
 
     plan, demand = tuning.choice.plan, tuning.demand
     shingles = f"shingles of {tuning.settings.shingle_size} {tuning.settings.kind}"
@@ -149,7 +149,7 @@ def list_lines(tuning: Tuning, commands: Sequence[str]) -> Iterator[str]:
 
 def _list_curve(tuning: Tuning) -> list[list[str]]:
     """Count pairs by similarity, beside the chance to find them by the recommended bands."""
-    from neardup_solr.minhash.plans import curve, make_histogram
+    from neardup_solr.minhash.band_plans import curve, make_histogram
 
     pairs, plan = make_histogram(tuning.agreements), tuning.choice.plan
     record = make_histogram(tuning.known) if tuning.known else ()
@@ -163,7 +163,7 @@ def _list_curve(tuning: Tuning) -> list[list[str]]:
 
 def _list_choices(tuning: Tuning) -> list[list[str]]:
     """List the choices by their rows, and what the collection has now."""
-    from neardup_solr.minhash.plans import percent
+    from neardup_solr.minhash.band_plans import percent
 
     heads = ["", "bands", "threshold", "caught", "passed", "candidates", "bytes"]
     rows = [heads + (["recall", "precision"] if tuning.known else [])]

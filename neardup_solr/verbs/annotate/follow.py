@@ -25,7 +25,7 @@ from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate.follow_marks import FollowMarks
 from neardup_solr.verbs.annotate.rewrite import Rewrite, Row, pages
 from neardup_solr.verbs.annotate.standby import Standby
-from neardup_solr.verbs.safety import require_safe
+from neardup_solr.verbs.update_safety import require_safe
 
 OVERLAP = 10_000 << 20  # ten seconds in versions: milliseconds and 20 bits
 LISTED = 10_000  # ids and versions in an answer

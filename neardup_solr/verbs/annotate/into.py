@@ -20,8 +20,8 @@ from neardup_solr.verbs.annotate.summary import AnnotateSummary
 from neardup_solr.verbs.field_names import own_fields
 from neardup_solr.verbs.index import index_source
 from neardup_solr.verbs.losses import LossCheck
-from neardup_solr.verbs.safety import NATIVE, require_other
 from neardup_solr.verbs.text_fields import require_texts
+from neardup_solr.verbs.update_safety import NATIVE, require_other
 
 
 def copy_texts(

@@ -24,7 +24,7 @@ from neardup_solr.verbs.annotate.rewrite import Rewrite
 from neardup_solr.verbs.annotate.settings_choice import choose_settings
 from neardup_solr.verbs.annotate.summary import AnnotateSummary
 from neardup_solr.verbs.field_names import choose_names
-from neardup_solr.verbs.safety import require_safe
+from neardup_solr.verbs.update_safety import require_safe
 
 READ = (TEXT, MD5, SETTINGS, VERSION)
 

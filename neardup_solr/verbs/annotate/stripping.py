@@ -15,7 +15,7 @@ from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate.rate_limit import RateLimit
 from neardup_solr.verbs.annotate.rewrite import Rewrite, Row
 from neardup_solr.verbs.annotate.summary import StripSummary
-from neardup_solr.verbs.safety import require_safe
+from neardup_solr.verbs.update_safety import require_safe
 
 # No document has them without the other fields, and they are slow to read.
 _TERMS = frozenset({"content_ng", "content_sg", "content_bands"})

@@ -11,15 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.arguments import Way
-from neardup_solr.candidates import (
-    ONE_SIDE,
-    SPREAD,
-    Candidates,
-    Copies,
-    Joining,
-    PairArray,
-    all_candidates,
-)
+from neardup_solr.candidates import ONE_SIDE, SPREAD, Candidates, Copies, Joining, all_candidates
+from neardup_solr.candidates.pair_array import PairArray
 from neardup_solr.measures import Measure, floor
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.progress import Progress

@@ -35,7 +35,7 @@ def _show_cluster(cluster: Cluster, texts: Mapping[AnyId, str]) -> list[object]:
 
 
 def _show_member(member: Member, texts: Mapping[AnyId, str]) -> str:
-    from neardup_solr.reports.html import show_invisibles
+    from neardup_solr.reports.html.invisibles import show_invisibles
 
     text = texts.get(records.key_of(member.id, member.side), "")
     cut = f"{text[:MOST_CHARACTERS]}…" if len(text) > MOST_CHARACTERS else text

@@ -49,7 +49,7 @@ from neardup_solr.reports.rows import (
 from neardup_solr.settings import Settings
 from neardup_solr.verbs.duplicates.graph import Graph, group_again
 from neardup_solr.verbs.duplicates.output import PAGE, TABLE, check_output, write_table
-from neardup_solr.verbs.duplicates.page import describe_command, list_counts, list_parameters
+from neardup_solr.verbs.duplicates.page_facts import describe_command, list_counts, list_parameters
 from neardup_solr.verbs.duplicates.uncompared_columns import Unlike
 from neardup_solr.verbs.duplicates.unique import Files, SourceRecords, Unique
 
@@ -430,7 +430,7 @@ class Duplicates:
 
     def _write_page(self, path: Path) -> None:
         from neardup_solr import __version__
-        from neardup_solr.reports import html
+        from neardup_solr.reports.html.page import Page, page_lines
 
         answered = self.answered
         is_obeyed = answered is None or not (
@@ -446,7 +446,7 @@ class Duplicates:
             documents=self.documents, pairs=self.pairs, clusters=self.clusters, copies=self.copies,
             unlike=self.unlike.copies, candidates=self.candidates, answered=answered,
         )  # fmt: skip
-        page = html.Page(
+        page = Page(
             title=self.origin.name,
             pairs=self.pairs,
             clusters=self.clusters,
@@ -469,7 +469,7 @@ class Duplicates:
             made=f"neardup_solr {__version__}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
             command=describe_command(),
         )
-        write_lines(path, html.page_lines(page))
+        write_lines(path, page_lines(page))
 
     @property
     def capped(self) -> str | None:

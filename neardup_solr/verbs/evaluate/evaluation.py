@@ -8,7 +8,7 @@ from pathlib import Path
 
 from neardup_solr.arguments import checked
 from neardup_solr.errors import counted
-from neardup_solr.reports.html import show_invisibles
+from neardup_solr.reports.html.invisibles import show_invisibles
 from neardup_solr.reports.html_table import Markup, make_html_table
 from neardup_solr.reports.row_table import RowTable
 from neardup_solr.sources.pair_files import PAIR

@@ -8,7 +8,7 @@ from dataclasses import replace
 from neardup_solr.candidates import MOST_OF_ALL
 from neardup_solr.measures import floor, measure_named
 from neardup_solr.measures.sets import CONTAINMENT, WORDS
-from neardup_solr.minhash import make_entry, plans, signature
+from neardup_solr.minhash import band_plans, make_entry, signature
 from neardup_solr.records import Document
 from neardup_solr.verbs.explain.facts import Facts, find_shared_bands
 from neardup_solr.verbs.explain.reasons import describe_parts
@@ -67,15 +67,15 @@ def _advise_way(facts: Facts, limits: str, *, has_bands: bool = True) -> str:
     return f"To find it: duplicates{limits} {bands}{more}."
 
 
-def _find_plan(facts: Facts, pairs: int) -> plans.Plan | None:
+def _find_plan(facts: Facts, pairs: int) -> band_plans.Plan | None:
     """Find bands that the pair shares, and few enough of so many unrelated pairs do."""
     settings, most = facts.settings, MOST_HASHES
     if facts.is_stored:
         most = settings.hashes
-    demand = plans.Demand()
+    demand = band_plans.Demand()
     if facts.jaccard <= demand.avoid:
         return None
-    for plan in plans.catching(replace(demand, catch=facts.jaccard), most):
+    for plan in band_plans.catching(replace(demand, catch=facts.jaccard), most):
         if plan.load * pairs > MOST_OF_ALL:
             continue
         hashes = max(plan.hashes, settings.hashes)

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from neardup_solr.reports.html import show_invisibles
+from neardup_solr.reports.html.invisibles import show_invisibles
 from neardup_solr.reports.html_table import Markup, make_html_table
 from neardup_solr.text.diff import Change
 from neardup_solr.verbs.explain.advice import advise

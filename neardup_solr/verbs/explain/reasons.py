@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from neardup_solr.errors import counted
 from neardup_solr.measures.equality import SYMBOLS, parse_equality
-from neardup_solr.minhash import plans
+from neardup_solr.minhash import band_plans
 from neardup_solr.settings import WORD_CAP
 from neardup_solr.text.symbols import have_same_symbols
 from neardup_solr.verbs.explain.facts import Facts
@@ -78,14 +78,14 @@ def describe_parts(facts: Facts) -> Iterator[str]:
     for measure, part, whole in sides:
         share = facts.measured(measure).similarity
         if share >= PART and len(part.pieces) < len(whole.pieces) / 2:
-            shingles = f"{plans.percent(share)} of the shingles of {part.id!r}"
+            shingles = f"{band_plans.percent(share)} of the shingles of {part.id!r}"
             yield f"{shingles} are in {whole.id!r}: {part.id!r} is a part of it."
 
 
 def _explain_no_candidate(facts: Facts, way: str) -> Iterator[str]:
     """Say why the two share no band (or nothing else, if the collection has no bands)."""
     settings, bands = facts.settings, f"{facts.settings.bands} bands of {facts.settings.rows}"
-    cases = f"share one of {bands} in {plans.percent(facts.chance)} of cases"
+    cases = f"share one of {bands} in {band_plans.percent(facts.chance)} of cases"
     if facts.by == "words":
         common = [f"{word} in {count:,}" for word, count in facts.shared_words.items()]
         words = ", ".join(common[:MOST_WORDS] + ["…"] * (len(common) > MOST_WORDS))

@@ -1,4 +1,7 @@
-"""The decider of a gate: by a policy and by answers, from what is near to each document."""
+"""The decider of a gate: it applies the policy and answers to what is near to each document.
+
+Which action the policy takes is said by `Policy.judge`.
+"""
 
 from __future__ import annotations
 

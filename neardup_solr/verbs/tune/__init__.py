@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neardup_solr.minhash.plans import Tuning
+from neardup_solr.minhash.band_plans import Tuning
 from neardup_solr.verbs.tune.bands import tune_bands
 from neardup_solr.verbs.tune.request import TuneRequest
 from neardup_solr.verbs.tune.training import Training, train

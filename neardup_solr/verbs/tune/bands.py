@@ -10,8 +10,8 @@ from pathlib import Path
 
 from neardup_solr import sources
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import plans
-from neardup_solr.minhash.plans import Tuning
+from neardup_solr.minhash import band_plans
+from neardup_solr.minhash.band_plans import Tuning
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document, filter_usable, ordered
 from neardup_solr.settings import (
@@ -40,18 +40,18 @@ def tune_bands(request: TuneRequest) -> Tuning:
         refuse_settings(request.settings, "omit `settings`, or tune on a file")
         with keep_patience([source], request.patience):
             settings = _read_settings(source, hashes)
-        current = plans.plan(settings.bands, settings.rows, demand)
+        current = band_plans.plan(settings.bands, settings.rows, demand)
         draw: Callable[..., Drawn] = partial(read_collection, source)
     else:
         settings, documents = _open_source(request, failures)
         draw = partial(sign_source, documents, settings)
-    plan = plans.solve(demand, hashes or settings.hashes)
+    plan = band_plans.solve(demand, hashes or settings.hashes)
     wanted = {id for pair in pairs for id in pair}
     with keep_patience([source], request.patience):
         sample = Sample(pairs, *draw(request.sample, request.seed, wanted))
     failures.warn()
     near = range(plan.rows - NEIGHBOURS, plan.rows + NEIGHBOURS + 1)
-    others = [other for other in plans.catching(demand, hashes or settings.hashes)
+    others = [other for other in band_plans.catching(demand, hashes or settings.hashes)
               if other.rows in near and other.rows != plan.rows]  # fmt: skip
     return Tuning(
         demand=demand,

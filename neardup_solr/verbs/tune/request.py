@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import Frame, Id, MeasureName, OneOrMore, Way
 from neardup_solr.checks import require
-from neardup_solr.minhash import plans
+from neardup_solr.minhash import band_plans
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings
 from neardup_solr.sources.choice import fill_in
@@ -50,9 +50,9 @@ class TuneRequest:
     on_progress: OnProgress | None = None
 
     @property
-    def demand(self) -> plans.Demand:
+    def demand(self) -> band_plans.Demand:
         """Similarities to catch and to avoid. Raises ArgumentError if one is no share."""
-        return plans.Demand(catch=self.catch, miss=self.miss, avoid=self.avoid, load=self.load)
+        return band_plans.Demand(catch=self.catch, miss=self.miss, avoid=self.avoid, load=self.load)
 
     def choose_columns(self) -> TuneRequest:
         """Fill in the id and the text, or the fields for a model, of a source without a text."""
@@ -78,6 +78,6 @@ class TuneRequest:
         _ = self.demand
         reason, hashes = f"`sample` cannot be {self.sample}", self.hashes
         require(self.sample > 1, reason, "give 2 or more documents", code="argument-out-of-range")
-        fits = hashes is None or 1 <= hashes <= plans.MOST_HASHES
-        step = f"give 1 to {plans.MOST_HASHES:,} (default: 128)"
+        fits = hashes is None or 1 <= hashes <= band_plans.MOST_HASHES
+        step = f"give 1 to {band_plans.MOST_HASHES:,} (default: 128)"
         require(fits, f"`hashes` cannot be {hashes}", step, code="argument-out-of-range")

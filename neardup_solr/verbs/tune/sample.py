@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import plans, sign, signature
+from neardup_solr.minhash import band_plans, sign, signature
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
@@ -57,7 +57,7 @@ class Sample:
         if not with_words:
             reason = "no document in the sample has words"
             raise SettingsError(reason, "check the text", code="text-missing")
-        totals = plans.count_agreements(np.stack(with_words)).tolist()
+        totals = band_plans.count_agreements(np.stack(with_words)).tolist()
         totals[0] += math.comb(len(signatures), 2) - math.comb(len(with_words), 2)
         return tuple(totals)
 
@@ -79,11 +79,11 @@ class Sample:
         totals[0] += len(self.present) - len(equal)
         return tuple(totals.tolist())
 
-    def judge(self, plan: plans.Plan) -> plans.Choice:
+    def judge(self, plan: band_plans.Plan) -> band_plans.Choice:
         """Estimate what a plan costs, and measure its recall by the bands of the known pairs."""
-        candidates = plans.expect_candidates(self.agreements, self.documents, plan)
-        size = plans.estimate_bytes(plan.bands, len(self.agreements) - 1)
-        choice = plans.Choice(plan=plan, candidates=candidates, index_bytes=size)
+        candidates = band_plans.expect_candidates(self.agreements, self.documents, plan)
+        size = band_plans.estimate_bytes(plan.bands, len(self.agreements) - 1)
+        choice = band_plans.Choice(plan=plan, candidates=candidates, index_bytes=size)
         if not self.present:
             return choice
         keys = [sign.hash_bands(side, plan.bands, plan.rows) for side in self.sides]

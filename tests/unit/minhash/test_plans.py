@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from neardup_solr import Settings, signature
 from neardup_solr.errors import ArgumentError, SettingsError
-from neardup_solr.minhash import plans
-from neardup_solr.minhash.plans import Demand
+from neardup_solr.minhash import band_plans
+from neardup_solr.minhash.band_plans import Demand
 from neardup_solr.minhash.sign import fold, hash_bands
 from neardup_solr.verbs.tune.sample import draw_sample
 from tests.refusals import refusal
@@ -134,7 +134,7 @@ def test_agreements_of_all_pairs(documents: int, hashes: int) -> None:
     slow = np.zeros(hashes + 1, dtype=np.int64)
     for one, other in combinations(signatures, 2):
         slow[(one == other).sum()] += 1
-    assert plans.count_agreements(signatures).tolist() == slow.tolist()
+    assert band_plans.count_agreements(signatures).tolist() == slow.tolist()
 
 
 @pytest.mark.parametrize("similarity", [0.001, 0.01, 0.1, 0.27, 0.5, 0.9, 1.0])
@@ -142,67 +142,69 @@ def test_agreements_of_all_pairs(documents: int, hashes: int) -> None:
 def test_chances_are_unbiased(hashes: int, count: int, rows: int, similarity: float) -> None:
     """Their mean over what signatures of a similarity show is P(s), where P of the estimate is
     four times too much at s = 0.01."""
-    mean = float(binomial(hashes, similarity) @ plans.compute_chances(hashes, count, rows))
-    assert mean == pytest.approx(float(plans.curve(similarity, count, rows)), rel=1e-9)
+    mean = float(binomial(hashes, similarity) @ band_plans.compute_chances(hashes, count, rows))
+    assert mean == pytest.approx(float(band_plans.curve(similarity, count, rows)), rel=1e-9)
 
 
 def test_the_curve_of_estimates_is_biased() -> None:
     """What the unbiased chances are for: P of the estimated similarity misleads near 0."""
-    naive = plans.curve(np.arange(129) / 128, 42, 3)
+    naive = band_plans.curve(np.arange(129) / 128, 42, 3)
     mean = float(binomial(128, 0.01) @ naive)
-    assert mean / float(plans.curve(0.01, 42, 3)) == pytest.approx(3.9, abs=0.1)
+    assert mean / float(band_plans.curve(0.01, 42, 3)) == pytest.approx(3.9, abs=0.1)
 
 
 @pytest.mark.parametrize("similarity", [0.01, 0.1, 0.2, 0.4])
 def test_chances_of_long_signatures_are_close(similarity: float) -> None:
     """Where the exact table would take too long, the mean is within 1 % of P(s)."""
-    hashes = plans._EXACT + 1
+    hashes = band_plans._EXACT + 1
     counted = np.random.default_rng(5).binomial(hashes, similarity, 400_000)
-    mean = plans.compute_chances(hashes, 42, 3)[counted].mean()
-    assert mean == pytest.approx(float(plans.curve(similarity, 42, 3)), rel=0.02)
+    mean = band_plans.compute_chances(hashes, 42, 3)[counted].mean()
+    assert mean == pytest.approx(float(band_plans.curve(similarity, 42, 3)), rel=0.02)
 
 
 def test_expected_candidates_are_those_that_bands_give() -> None:
     """For a collection that is its own sample, they agree with counting shared bands."""
     signatures = np.concatenate(random_sets(0.25, 200, 600))
-    plan = plans.plan(42, 3, plans.Demand())
+    plan = band_plans.plan(42, 3, band_plans.Demand())
     keys = hash_bands(signatures, 42, 3)
     shared = sum(int((keys[at + 1 :] == keys[at]).any(axis=1).sum()) for at in range(len(keys)))
-    expected = plans.expect_candidates(plans.count_agreements(signatures).tolist(), 1_200, plan)
+    expected = band_plans.expect_candidates(
+        band_plans.count_agreements(signatures).tolist(), 1_200, plan
+    )
     assert 250 < shared < 350  # P(0.25) is 0.49
     assert expected == pytest.approx(2 * shared / 1_200, rel=0.1)
 
 
 def test_candidates_grow_with_the_collection() -> None:
     """A sample stands for a collection: ten times the documents, ten times the candidates."""
-    plan = plans.plan(2, 1, plans.Demand())
-    assert plans.expect_candidates([0, 0, 5], 101, plan) == pytest.approx(100)
-    assert plans.expect_candidates([5, 0, 0], 101, plan) == 0
-    assert plans.expect_candidates([1, 0, 1], 11, plan) == pytest.approx(5)
+    plan = band_plans.plan(2, 1, band_plans.Demand())
+    assert band_plans.expect_candidates([0, 0, 5], 101, plan) == pytest.approx(100)
+    assert band_plans.expect_candidates([5, 0, 0], 101, plan) == 0
+    assert band_plans.expect_candidates([1, 0, 1], 11, plan) == pytest.approx(5)
 
 
 @given(st.lists(st.integers(0, 1_000), min_size=2, max_size=200), st.integers(1, 50))
 def test_histograms_lose_no_pair(agreements: list[int], bins: int) -> None:
     """Every pair is in one bin; there are no more bins than hashes."""
-    counts = plans.make_histogram(agreements, bins)
+    counts = band_plans.make_histogram(agreements, bins)
     assert counts.sum() == sum(agreements)
     assert len(counts) == min(bins, len(agreements) - 1)
 
 
 def test_histogram_of_a_few_pairs() -> None:
     """The last bin holds the equal ones too."""
-    assert plans.make_histogram([1, 2, 4, 8, 16], 2).tolist() == [3, 28]
+    assert band_plans.make_histogram([1, 2, 4, 8, 16], 2).tolist() == [3, 28]
 
 
 @pytest.mark.parametrize(("similarity", "chance"), [(0.5, 0.996), (0.05, 0.005), (0, 0), (1, 1)])
 def test_worked_example_of_the_curve(similarity: float, chance: float) -> None:
     """42 bands of 3 rows: 0.5 is found with 99.6 %, 0.05 with 0.5 %."""
-    assert plans.curve(similarity, 42, 3) == pytest.approx(chance, abs=5e-4)
+    assert band_plans.curve(similarity, 42, 3) == pytest.approx(chance, abs=5e-4)
 
 
 def test_worked_example() -> None:
     """42 bands of 3 rows catch 99.6 % of the pairs at 0.5, and pass 0.5 % of those at 0.05."""
-    plan = plans.plan(42, 3, Demand(catch=0.5, avoid=0.05))
+    plan = band_plans.plan(42, 3, Demand(catch=0.5, avoid=0.05))
     assert plan.caught == pytest.approx(0.996, abs=5e-4)
     assert plan.load == pytest.approx(0.005, abs=5e-4)
     assert plan.threshold == pytest.approx(0.2539, abs=5e-5)
@@ -211,7 +213,7 @@ def test_worked_example() -> None:
 @given(st.floats(0, 1), st.integers(1, 300), st.integers(1, 30))
 def test_the_curve_is_that_of_bands(similarity: float, count: int, rows: int) -> None:
     """The stable formula agrees with the plain one."""
-    stable = float(plans.curve(similarity, count, rows))
+    stable = float(band_plans.curve(similarity, count, rows))
     assert stable == pytest.approx(1 - (1 - similarity**rows) ** count, abs=1e-12)
 
 
@@ -219,7 +221,7 @@ def test_the_curve_is_that_of_bands(similarity: float, count: int, rows: int) ->
 def test_roots_are_those_of_the_closed_form(chance: float, count: int, rows: int) -> None:
     """Bisection finds what solving P(s) = chance for s gives."""
     closed = (-math.expm1(math.log1p(-chance) / count)) ** (1 / rows)
-    assert plans.similarity_at(chance, count, rows) == pytest.approx(closed, rel=1e-9)
+    assert band_plans.similarity_at(chance, count, rows) == pytest.approx(closed, rel=1e-9)
 
 
 def brute_force(demand: Demand, hashes: int) -> tuple[int, int] | None:
@@ -230,7 +232,7 @@ def brute_force(demand: Demand, hashes: int) -> tuple[int, int] | None:
     """
     for count in range(1, hashes + 1):
         for rows in range(1, hashes // count + 1):
-            plan = plans.plan(count, rows, demand)
+            plan = band_plans.plan(count, rows, demand)
             assume(abs(1 - plan.caught - demand.miss) > 1e-12)
             assume(abs(plan.load - demand.load) > 1e-12)
             if 1 - plan.caught <= demand.miss and plan.load <= demand.load:
@@ -249,7 +251,7 @@ def test_solve_finds_the_cheapest(
     assume(catch > avoid)
     demand = Demand(catch=catch, avoid=avoid, miss=miss, load=load)
     try:
-        plan = plans.solve(demand, hashes)
+        plan = band_plans.solve(demand, hashes)
         found = plan.bands, plan.rows
     except SettingsError:
         found = None
@@ -258,7 +260,7 @@ def test_solve_finds_the_cheapest(
 
 def test_default_demand_within_default_hashes() -> None:
     """99 % of the pairs at 0.5 and less than 0.1 % at 0.03 take 105 of 128 hashes."""
-    plan = plans.solve(Demand(), 128)
+    plan = band_plans.solve(Demand(), 128)
     assert (plan.bands, plan.rows, plan.hashes) == (35, 3, 105)
 
 
@@ -278,19 +280,19 @@ def test_default_demand_within_default_hashes() -> None:
 def test_an_unmet_demand_says_what_would_do(demand: Demand, hashes: int, says: list[str]) -> None:
     """The error names the part that fails, by how much, and what to ask for instead."""
     with pytest.raises(SettingsError) as caught:
-        plans.solve(demand, hashes)
+        band_plans.solve(demand, hashes)
     assert [words for words in says if words not in str(caught.value)] == []
 
 
 def test_what_an_unmet_demand_advises_does() -> None:
     """Each of the values that an error advises meets the demand."""
-    plans.solve(Demand(avoid=0.1), 1_758)
-    plans.solve(Demand(avoid=0.03), 128)
-    plans.solve(Demand(catch=0.251, load=0.5), 16)
-    plans.solve(Demand(catch=0.9, avoid=0.001, load=1e-6), 12)
-    plans.solve(Demand(catch=0.9, avoid=0.001, load=0.0022), 2)
+    band_plans.solve(Demand(avoid=0.1), 1_758)
+    band_plans.solve(Demand(avoid=0.03), 128)
+    band_plans.solve(Demand(catch=0.251, load=0.5), 16)
+    band_plans.solve(Demand(catch=0.9, avoid=0.001, load=1e-6), 12)
+    band_plans.solve(Demand(catch=0.9, avoid=0.001, load=0.0022), 2)
     with pytest.raises(SettingsError):
-        plans.solve(Demand(avoid=0.1), 1_757)
+        band_plans.solve(Demand(avoid=0.1), 1_757)
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,9 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup_solr import Cluster, Duplicate
 from neardup_solr.measures.frequencies import count_words
-from neardup_solr.reports.html import embed, page_lines
+from neardup_solr.reports.html import embed
 from neardup_solr.reports.html.embed import list_clusters
+from neardup_solr.reports.html.page import page_lines
 from neardup_solr.reports.pair import PairTable
 from neardup_solr.testing import SIZES
 from neardup_solr.text import diff
@@ -86,7 +87,7 @@ def test_the_same_page_in_another_process() -> None:
     """A page does not depend on the seed of Python's hashes."""
     code = (
         "from tests.browser.pages import small_page;"
-        "from neardup_solr.reports.html import page_lines;"
+        "from neardup_solr.reports.html.page import page_lines;"
         "import hashlib;"
         "print(hashlib.sha256(''.join(page_lines(small_page())).encode()).hexdigest())"
     )
