@@ -18,6 +18,7 @@ from neardup_solr.option_table import PLACED, Option, find_row
 
 PARTED = ("COLUMN", "FIELD", "NAME")  # what is typed for names that commas may separate
 NUMBERS = {int: "N", float: "NUMBER"}
+_PERCENT_OR_COMMA = re.compile(r"\s*(\d+)(?:[.,](\d+))?\s*(%?)\s*")
 _END_OF_SENTENCE = re.compile(r"(?= \[)|(?=\.(?: |$))")
 
 
@@ -27,6 +28,19 @@ class ChoiceType(click.Choice[str]):
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """Say which choice was probably meant, and which there are."""
         return str(refuse_choice("", value, self.choices)).removeprefix("`` cannot be ")
+
+
+class NumberType(click.types.FloatParamType):
+    """A number with a point. Shares in percent, and decimal commas, are refused with what fits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Make the number, or refuse the text."""
+        text = str(value)
+        match = _PERCENT_OR_COMMA.fullmatch(text)
+        if match and ("%" in text or "," in text):
+            number = float(f"{match[1]}.{match[2] or 0}") / (100 if match[3] else 1)
+            self.fail(f"it cannot be {text!r}; give {number:g}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class FilePath(click.Path):
@@ -137,4 +151,6 @@ def _choose_type(kinds: Sequence[Any]) -> tuple[click.ParamType[Any] | type, str
     if Path in kinds:
         return FilePath(path_type=Path), "FILE"
     number = next((kind for kind in kinds if kind in NUMBERS), None)
-    return (str, None) if number is None or str in kinds else (number, NUMBERS[number])
+    if number is None or str in kinds:
+        return str, None
+    return NumberType() if number is float else number, NUMBERS[number]

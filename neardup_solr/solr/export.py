@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from neardup_solr.errors import SolrAnswerError, SolrError
+from neardup_solr.errors import Passes, SolrAnswerError, SolrError
 from neardup_solr.sizes import SIZES
 from neardup_solr.solr.faults import LOG_AGAIN, NOT_SOLR, is_partial, is_success
 from neardup_solr.solr.wording import plain
@@ -33,6 +33,7 @@ Params = Mapping[str, str | Sequence[str]]
 _BETWEEN = b"},{\n"
 _AHEAD = 2  # blocks of each shard, or of a part of it, that wait to be used
 _PAUSE = 0.05  # seconds
+_LACKS_DOC_VALUES = "must have DocValues"  # of Solr about a field, as all versions say it
 
 
 def blocks(
@@ -138,6 +139,8 @@ def _read_answer(
                 raise _not_solr(shard)
             if documents and "EXCEPTION" in documents[-1]:
                 cause = f": {plain(str(documents[-1]['EXCEPTION']))}"
+                if _LACKS_DOC_VALUES in cause:
+                    raise _refuse_export(shard, cause)
                 raise _broke_off(shard, count + len(documents) - 1, total, cause)
             header = answer.get("responseHeader")
             if number == 0 and not is_success(header):
@@ -201,6 +204,15 @@ def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
 def _broke_off(shard: str, count: int, total: int, cause: str = "") -> SolrAnswerError:
     reason = f"the export stopped after {count:,} of {total:,} documents{cause}"
     return SolrAnswerError(shard, 200, reason, LOG_AGAIN, code="answer-partial")
+
+
+def _refuse_export(shard: str, cause: str) -> SolrAnswerError:
+    """Make the error for a field that cannot be exported, however often that is tried."""
+    reason = f"the collection cannot be exported{cause.rstrip('.')}"
+    step = "give the field docValues in the schema, and index the documents anew (see neardup lint)"
+    error = SolrAnswerError(shard, 200, reason, step, code="collection-unfit")
+    error.passes = Passes.NEVER
+    return error
 
 
 def _not_solr(shard: str) -> SolrAnswerError:

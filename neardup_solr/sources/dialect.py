@@ -24,6 +24,7 @@ SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])[",;\t| \r]*', re.IGNORECASE)
 # The csv module holds a quoted field at four bytes a character, and a quote that is never closed
 # makes a field of the rest of the file. Longer texts can be given as JSONL or Parquet.
 MAX_QUOTED_BYTES: Final = 2**25
+EVEN: Final = 0.9  # of the first rows, which a delimiter makes as wide as the header
 
 
 class Dialect(NamedTuple):
@@ -41,7 +42,7 @@ def choose_dialect(
     Raises SourceError as for a delimiter that does not fit.
     """
     allow_long_fields()
-    delimiter = delimiter or _choose_delimiter(part, lines[0] if lines else None)
+    delimiter = delimiter or _choose_delimiter(part, lines)
     return Dialect(delimiter, _choose_tidy(part, decode_lines(lines), delimiter))
 
 
@@ -109,14 +110,14 @@ def allow_long_fields() -> None:
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
 
 
-def _choose_delimiter(part: SourcePart, first: bytes | None) -> str:
+def _choose_delimiter(part: SourcePart, lines: Sequence[bytes | None]) -> str:
     """Choose what separates the columns: the usual, unless only another makes them fit.
 
     Raises SourceError if what makes them fit is not the named one, or seldom a delimiter.
     """
     reading, named = part.reading, part.reading.delimiter
     usual: str = named or ("\t" if part.format == "tsv" else ",")
-    header = (first or b"").decode("utf-8", "replace").rstrip("\r")
+    header = (lines[0] if lines and lines[0] else b"").decode("utf-8", "replace").rstrip("\r")
     names = split_fields(header, usual)
     if has_columns(names, reading):
         return usual
@@ -125,13 +126,20 @@ def _choose_delimiter(part: SourcePart, first: bytes | None) -> str:
     fitting = list_fitting(header, reading, odd)
     if len(fitting or others) != 1:
         return usual
-    if not fitting:
+    if not fitting and not (named and _are_rows_of(others[0], named, decode_lines(lines))):
         return others[0] if len(names) == 1 and not named else usual  # the error shows the columns
+    fitting = fitting or others
     line = f"its columns are separated by {fitting[0]!r}"
     if named or fitting[0] not in DELIMITERS:
         raise part.error(line, f"set `delimiter` to {fitting[0]}", code="csv-delimiter")
     part.on_notice(f"{part.name}: {line}, and are read that way")
     return fitting[0]
+
+
+def _are_rows_of(delimiter: str, named: str, texts: Sequence[str]) -> bool:
+    """Return True for rows of several columns by a delimiter, of one by that which is named."""
+    has_named = any(named in text for text in texts)
+    return not has_named and len(texts) > 1 and _count_even(texts, delimiter) > EVEN
 
 
 def find_delimiter(part: SourcePart, head: bytes) -> str | None:

@@ -57,7 +57,7 @@ PARTS: Final = "parts"  # the format of parts that are not alike
 BINARY: Final = ("parquet", "xlsx", "xls")
 # An object with a key, or without any; an empty list alone.
 _JSON: Final = re.compile(
-    rb'\s*(?:\[\s*)?\{\s*(?:"[^"\\]*(?:\\.[^"\\]*)*(?:"\s*(?::|\Z)|\\?\Z)|\}\s*(?:[],{]|\Z)|\Z)'
+    rb'\s*(?:\[\s*)?\{\s*(?:"[^"\\]*(?:\\.[^"\\]*)*(?:"\s*(?::|\Z)|\\?\Z)|\}\s*(?:[],{]|\Z))'
     rb"|\s*\[\s*\]\s*\Z",
     re.DOTALL,
 )

@@ -89,6 +89,7 @@ _NEGATIVE = re.compile(
     r"(?<![^\s(])-(?=[$€£¥]?\d[\d\u02d1]*\s?[°%$€£¥]|[$€£¥]\s?\d)|(?<=[$€£¥])\s?-(?=\d)"
 )
 _BETWEEN = re.compile(r"(?<=\d) ([:/-]) (?=\d)")  # 3 - 5 is 3-5
+_WITHIN = re.compile(r"(?<=\w)[-/](?=\w)")  # of a number or a code
 _RUN_DIGITS = 7  # from which digits are compared without what separates them
 _LAST_DIGITS = 9  # of a telephone, with or without the code of its country
 _LOCAL = re.compile(r"\(\d+\)[ \d/-]+|\d{3}[ /.-]\d{3}[ /.-]\d{4}")
@@ -109,14 +110,22 @@ def list_numbers(text: str) -> list[str]:
 
 
 def differ_in_numbers_alone(first: str, second: str) -> bool:
-    """Return True if two texts have other numbers, and otherwise the same words in their order."""
+    """Return True if two texts have other numbers, and otherwise the same words in their order.
+
+    Numbers that have the same digits, with other hyphens, slashes or blanks within, are the same.
+    """
     words, others = Counter(words_of(first)), Counter(words_of(second))
     for word in (words - others) | (others - words):  # seen soonest, and of most pairs
         if len(word) > 1 and word.strip("ivxl") and not any(map(str.isdigit, word)):
             return False
     rest = [[word for word in words_of(_write_alike(text)) if not any(map(str.isdigit, word))]
             for text in (first, second)]  # fmt: skip
-    return rest[0] == rest[1] and sorted(list_numbers(first)) != sorted(list_numbers(second))
+    if rest[0] != rest[1]:
+        return False
+    numbers, other_numbers = list_numbers(first), list_numbers(second)
+    if sorted(numbers) == sorted(other_numbers):
+        return False
+    return _WITHIN.sub("", "".join(numbers)) != _WITHIN.sub("", "".join(other_numbers))
 
 
 def join_numbers(text: str) -> str:

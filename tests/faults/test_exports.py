@@ -76,6 +76,21 @@ def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyP
         once(address).export(["id"])
 
 
+def test_a_field_that_cannot_be_exported_is_refused_at_once() -> None:
+    """It lacks docValues, however long it is waited for."""
+    message = b'"EXCEPTION":"java.io.IOException: key{x} must have DocValues to use this feature."'
+    body = exported(["1"], found=1).replace(b'"id":"1"', message)
+    with (
+        answering(NO_SHARDS, *[Answer(body=body)] * 3) as (address, asked),
+        refusal(nd.errors.SolrAnswerError, "collection-unfit", "DocValues") as caught,
+    ):
+        opened = collection.open_collection(address, "x")
+        with opened.session.outages.waited_for(300):
+            opened.export(["id"])
+    assert len(asked) == 2
+    assert not caught.value.may_pass
+
+
 @pytest.mark.parametrize(
     "damaged",
     [

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from neardup_solr.minhash.band_plans import Tuning
     from neardup_solr.verbs.tune.training import Training
 
+OF_TEXT = (
+    "Without options, duplicates compares the columns of this table one by one, without bands; "
+    "these are for all in one text, as in Solr."
+)
+
 
 def tune(typed: Typed, *, format: TableOrJson = "table") -> int:
     """Choose bands and rows, or learn a model from answers (--answers).
@@ -33,6 +38,8 @@ def tune(typed: Typed, *, format: TableOrJson = "table") -> int:
     columns = choose_columns(typed, by_fields=bool(typed["answers"]))
     typed = columns.typed
     target = None if typed.paths else typed.connect()
+    if columns.options.count("--text-field") > 1 and not typed["answers"]:
+        show.warn(OF_TEXT)
     if typed.paths:
         show.say_if_typed(typed.paths, "documents")
         show.compile_kernel()

@@ -96,7 +96,7 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
             comparison, way, candidates, verified, grouped, rows, doubts=doubts, remedy=remedy,
             since=since, state=state,
         ).mark_doubted()  # fmt: skip
-    if doubt := result.doubt:
+    if (doubt := result.doubt) and not plan.request.reach:  # which asks about doubtful pairs
         LOG.warning("%s.", doubt)
     elif result.borderline is not None and (unsure := result.borderline.unsure):
         LOG.warning("%s neardup review asks about such pairs.", unsure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import replace
 
 from neardup_solr.candidates import MOST_OF_ALL
@@ -17,6 +18,7 @@ MOST_HASHES = 1_024  # of bands that are advised
 RELATED = 0.25  # below this similarity by words a pair is unrelated, unless its similarity
 RELATED_ALIGNED = 0.5  # by aligned words is at least this
 OF_RECORDS = ("fields", "model")  # measures whose similarity is a probability
+PROBABLE = 0.3  # of which a threshold finds a pair without many that are none
 
 
 def advise(facts: Facts, *, is_candidate: bool) -> str:
@@ -40,6 +42,10 @@ def advise(facts: Facts, *, is_candidate: bool) -> str:
         return "To find it despite spelling differences: duplicates --measure aligned."
     limits = "" if by_records else f" --measure {facts.measure}"
     limits += "" if facts.is_within else _widen(facts)
+    if by_records and facts.similarity < PROBABLE:  # a threshold as low would take in many others
+        both = " ".join(shlex.quote(each.id) for each in facts.both)
+        answer = f"neardup answer {both} same --answers FILE"
+        return f"If they are the same: {answer}, then duplicates --answers FILE."
     if is_candidate:
         return f"To find it, widen the limits:{limits}."
     if facts.by == "words":  # a cap that lets a shared word make candidates

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.errors import ArgumentError
+import neardup_solr as nd
+from neardup_solr.errors import ArgumentError, SourceError
 from tests.reading import told, write
 from tests.refusals import refusal
 
@@ -53,3 +54,21 @@ def test_only_tables_have_a_delimiter(tmp_path: Path) -> None:
     """What has none says so."""
     with refusal(ArgumentError, "arguments-conflict", "jsonl", "`delimiter`"):
         told(write(tmp_path / "a.jsonl", "{}"), delimiter=";")
+
+
+TABLE = "name,city,price\nAnna Meyer,Rome,10\nBernd Huber,Oslo,20\nCarla Weber,Bonn,30\n"
+
+
+def test_a_named_delimiter_that_no_row_has_is_refused(tmp_path: Path) -> None:
+    """One column of whole lines would be compared."""
+    table = write(tmp_path / "a.csv", TABLE)
+    with refusal(SourceError, "csv-delimiter", "','"):
+        nd.duplicates(nd.Source(table, delimiter=";"))
+    assert nd.duplicates(nd.Source(table, delimiter=",")).documents == 3
+
+
+@pytest.mark.parametrize("rows", ["one, two\nthree\nfour\n", 'one, two\na, b c\n"c; d"\n'])
+def test_a_column_with_another_delimiter_in_its_name_is_read(tmp_path: Path, rows: str) -> None:
+    """Its rows are not of several columns, or have the named delimiter."""
+    table = write(tmp_path / "a.csv", rows)
+    assert nd.duplicates(nd.Source(table, delimiter=";")).documents == 2

@@ -116,3 +116,15 @@ def test_hostile_values(tmp_path: Path) -> None:
     printed = neardup(*words).stdout
     assert "na\\u202eme" in printed
     assert not [mark for mark in ("\u202e", "\x1b") if mark in printed]
+
+
+def test_an_improbable_pair_is_found_by_an_answer(tmp_path: Path) -> None:
+    """A threshold as low as its probability would find nearly all pairs."""
+    source, answers = tmp_path / "few.jsonl", tmp_path / "answers.jsonl"
+    source.write_text("\n".join(map(json.dumps, FEW)))
+    said = neardup("explain", "3", "4", "--source", str(source), *TYPED).stdout
+    assert "neardup answer 3 4 same --answers FILE" in " ".join(said.split())
+    assert "--min-similarity" not in said
+    neardup("answer", "3", "4", "same", "--answers", str(answers))
+    again = neardup("duplicates", str(source), *TYPED, "--answers", str(answers)).stdout
+    assert ["3", "4"] in [line.split("\t")[:2] for line in again.splitlines()]
