@@ -161,6 +161,11 @@ def without_password(text: str) -> str:
     return _SECRET.sub(r"\1…@", text) if "@" in text else text
 
 
+def code_of_reading(error: BaseException) -> str:
+    """Return the code for a file that cannot be read."""
+    return "file-missing" if isinstance(error, FileNotFoundError) else "file-unreadable"
+
+
 def place(collection: str, address: str | None) -> str:
     """The options that name a collection in a command, of the embedded Solr without an address.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from neardup_solr.errors import ArgumentError, ServerError, SourceError
+from neardup_solr.errors import ArgumentError, ServerError, SourceError, code_of_reading
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,7 +100,7 @@ def check_regular(path: Path) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SourceError(
-            str(path), f"cannot be read ({reason})", "name a file", code="file-unreadable"
+            str(path), f"cannot be read ({reason})", "name a file", code=code_of_reading(error)
         ) from None
 
 

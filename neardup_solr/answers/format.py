@@ -18,7 +18,7 @@ import orjson
 
 from neardup_solr.answers import EARLIEST, Answer, hash_text, is_blank, parse_judgement
 from neardup_solr.checks import require
-from neardup_solr.errors import DataError, SourceError, counted
+from neardup_solr.errors import DataError, SourceError, code_of_reading, counted
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, as_whole, id_problem
 from neardup_solr.text.json_keys import has_key_twice
@@ -46,7 +46,7 @@ def read_answers(path: str | Path, opener: Opener | None = None) -> list[Answer]
         if not isinstance(error, FileNotFoundError):
             step = "check the file"
         reason = f"cannot be read ({error.strerror or error})"
-        raise SourceError(str(path), reason, step, code="file-unreadable") from None
+        raise SourceError(str(path), reason, step, code=code_of_reading(error)) from None
     if is_device and content:
         reason = "is a device, not a file of answers"
         raise SourceError(str(path), reason, "name a file", code="file-kind")

@@ -61,7 +61,8 @@ def show_names(names: Sequence[object]) -> str:
 
 def list_near(name: str, names: Sequence[object]) -> str:
     """Write which names are at hand instead of a name, or of that in quotes."""
-    near = suggestions.nearest(name.split("'")[1] if "'" in name else name, map(str, names))
+    name, others = name.split("'")[1] if "'" in name else name, [*map(str, names)]
+    near = [] if name in others else suggestions.nearest(name, others)
     return f"{f' (did you mean {near[0]!r}?)' if near else ''}; available: {show_names(names)}"
 
 

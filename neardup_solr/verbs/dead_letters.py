@@ -14,7 +14,8 @@ def list_letters(collection: Collection | None, *, job: str | Path | None) -> li
     """List the records that could not be indexed."""
     reason = "dead letters belong to a collection or to a job"
     step = "give either `collection` or `job`"
-    require((collection is None) != (job is None), reason, step, code="arguments-conflict")
+    code = "argument-missing" if job is None else "arguments-conflict"
+    require((collection is None) != (job is None), reason, step, code=code)
     if job is not None:
         read_job(Path(job))
         return list(read_letters(Path(job)))

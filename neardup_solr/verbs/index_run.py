@@ -14,7 +14,7 @@ from typing import Any
 
 from neardup_solr import errors, progress, sources
 from neardup_solr.checkpoint import Job, JobSpec, Position, SavedJob, read_checkpoint
-from neardup_solr.errors import JobError, RecordError
+from neardup_solr.errors import JobError, RecordError, without_password
 from neardup_solr.letters import ANEW
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document
@@ -287,9 +287,13 @@ def _require_resumable(saved: SavedJob, work: JobSpec, collection: Collection) -
         raise JobError(f"{work.source} cannot be read a second time", ANEW, code="not-from-stdin")
     if saved.work.identity != work.identity:
         raise _change_error(work)
-    last, places = saved.reached.last, [(job.server, job.collection) for job in (saved.work, work)]
-    if places[0] != places[1] or (last and collection.count(ids=last) < len(last)):
-        reason = f"{work.collection!r} is not the job's collection, or lacks some of its documents"
+    if (saved.work.server, saved.work.collection) != (work.server, work.collection):
+        reason = f"the job is of the collection {saved.work.collection!r} at {saved.work.server}"
+        step = f"index into that, or {ANEW}"
+        raise JobError(without_password(reason), step, code="job-other-collection")
+    last = saved.reached.last
+    if last and collection.count(ids=last) < len(last):
+        reason = f"{work.collection!r} lacks some documents of the job"
         raise JobError(reason, ANEW, code="job-other-collection")
 
 

@@ -55,7 +55,8 @@ def search_collection(
 ) -> list[Match]:
     """Find the near-duplicates of a document or of a text, most similar first."""
     reason = "give either `id` or `text`"
-    require((id is None) != (text is None), reason, NOT_BOTH, code="arguments-conflict")
+    code = "arguments-conflict" if text is not None else "argument-missing"
+    require((id is None) != (text is None), reason, NOT_BOTH, code=code)
     criteria = Criteria(
         by=by,
         candidates=candidates,

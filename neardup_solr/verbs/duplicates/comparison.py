@@ -331,8 +331,10 @@ def make_records(plan: RunPlan, corpus: Corpus, frequencies: Frequencies) -> Rec
         for name, some in corpus.values(rows, tuple(kinds)).items():
             values[name] += some
     columns = [make_column(name, kind, values[name]) for name, kind in kinds.items()]
-    if kinds and len(corpus) and not any(column.values for column in columns):
-        reason = f"no record has a value in {' or '.join(kinds)}"
+    empty = [column.name for column in columns if not column.values] if len(corpus) else []
+    # A column of a table exists; in a collection, a field without values is a wrong name.
+    if empty and (len(empty) == len(columns) or corpus.may_change):
+        reason = f"no record has a value in {' or '.join(empty)}"
         again = ", or index the documents again with these columns in `keep`"
         step = f"check the names in `fields`{again if corpus.may_change else ''}"
         raise SettingsError(reason, step, code="field-empty")

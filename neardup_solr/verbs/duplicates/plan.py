@@ -13,7 +13,7 @@ from neardup_solr.answers.format import read_answers
 from neardup_solr.arguments import Linkage
 from neardup_solr.checks import listed, require
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH, Rule, parse_rule
-from neardup_solr.errors import SourceError
+from neardup_solr.errors import SourceError, code_of_reading
 from neardup_solr.files import check_apart, check_place
 from neardup_solr.measures import AUTO, Limits, Measure
 from neardup_solr.measures.equality import Equality, parse_equality
@@ -253,7 +253,7 @@ def read_model(path: str | Path) -> Model:
     try:
         return parse_model(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        reason, code = f"cannot be read ({error.strerror or error})", "file-unreadable"
+        reason, code = f"cannot be read ({error.strerror or error})", code_of_reading(error)
     except ValueError as error:
         reason = "is not UTF-8" if isinstance(error, UnicodeError) else str(error)[:200]
         code = "file-kind"
