@@ -1,4 +1,4 @@
-"""What is in memory: DataFrames, tables of Arrow, mappings of columns, and iterables of records.
+"""Sources in memory: DataFrames, tables of Arrow, mappings of columns, and iterables of records.
 
 A DataFrame is recognized by its class, so neither pandas nor polars is loaded for it. It is read a
 few rows at a time: nothing is copied as a whole.
