@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pandas
 import pytest
@@ -369,3 +370,12 @@ def test_nothing_is_logged_of_a_good_file(tmp_path: Path, caplog: pytest.LogCapt
     (tmp_path / "answers.jsonl").write_bytes(LINE * 3)
     assert len(read_answers(tmp_path / "answers.jsonl")) == 3
     assert not caplog.records
+
+
+@pytest.mark.parametrize("name", ["answers", "model"])
+def test_a_file_that_is_missing_is_named_so(tmp_path: Path, name: str) -> None:
+    """A program can tell it from one that cannot be read."""
+    rows = [{"id": n, "text": f"some words {n}"} for n in range(3)]
+    missing: Any = {name: tmp_path / "none.jsonl"}
+    with refusal(nd.errors.SourceError, "file-missing", "none.jsonl"):
+        nd.duplicates(rows, **missing)

@@ -126,3 +126,9 @@ def test_fields_that_are_not_there(people: nd.Collection, how: dict[str, Any], s
     """A name that no document has is one clear message."""
     with pytest.raises((SettingsError, nd.ArgumentError), match=said):
         nd.duplicates(people, **how)
+
+
+def test_a_field_without_values_is_refused_beside_another(people: nd.Collection) -> None:
+    """Or all documents that agree in the other were pairs."""
+    with refusal(SettingsError, "field-empty", "nosuch"):
+        nd.duplicates(people, fields=["name", "nosuch:exact"])

@@ -208,5 +208,5 @@ def test_dead_letters_of_a_job_are_listed_without_any_solr(tmp_path: Path) -> No
     ]
     with refusal(JobError, "job-missing"):
         nd.dead_letters(job=tmp_path)
-    with refusal(ArgumentError, "arguments-conflict", "`collection`", "`job`"):
+    with refusal(ArgumentError, "argument-missing", "`collection`", "`job`"):
         nd.dead_letters()
