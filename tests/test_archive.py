@@ -22,6 +22,7 @@ CODE = PACKAGE / "kernel" / "__pycache__"
 def run(place: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run Python with the package at a place, in a folder."""
     environment = {**os.environ, "PYTHONPATH": str(place), "NUMBA_CACHE_DIR": str(CODE)}
+    environment["NEARDUP_HOME"] = str(folder / "home")  # in which no Solr runs
     return subprocess.run(
         [sys.executable, "-P", *words], cwd=folder, env=environment, capture_output=True, text=True
     )
@@ -69,7 +70,7 @@ def test_an_archive_finds_duplicates(archive: Path, table: Path) -> None:
 def test_an_archive_says_that_it_has_no_solr(archive: Path, tmp_path: Path) -> None:
     """The embedded Solr is made of files."""
     ran = run(archive, tmp_path, "-m", "neardup_solr", "demo")
-    assert (ran.returncode, ran.stderr.count("\n")) != (0, 0)
+    assert ran.returncode
     assert "pip install neardup-solr" in ran.stderr
 
 
