@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures.auto import choose_measure
-from neardup_solr.settings import Settings, fit_shingles, settings_of
+from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS, TEXT
 from neardup_solr.verbs.annotate.needs import MD5
 from neardup_solr.verbs.collection_measure import normal_forms, sample_texts
+from neardup_solr.verbs.settings_by_texts import fit_settings
 
 
 def choose_settings(
@@ -35,12 +35,9 @@ def choose_settings(
 
     def choose() -> Settings:
         """Choose the measure by the first texts."""
-        wanted = settings_of(settings, usual)
         texts = list(sample_texts(source or collection))
-        forms = normal_forms(texts, wanted)
-        measure = choose_measure(wanted, [len(form.split()) for form in forms])[0]
-        chosen = fit_shingles(settings, usual, map(len, texts))
-        return chosen if measure == "words" else replace(chosen, measure=measure)
+        forms = normal_forms(texts, settings_of(settings, usual))
+        return fit_settings(settings, usual, texts, [len(form.split()) for form in forms])
 
     step = {}
     if source is None:

@@ -15,7 +15,7 @@ from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.candidate_pairs import JOINING, find_candidates, name_way
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus, read_corpus
-from neardup_solr.verbs.duplicates.doubts import find_doubts
+from neardup_solr.verbs.duplicates.doubts import Doubts, find_doubts
 from neardup_solr.verbs.duplicates.group import group_verified, make_compare
 from neardup_solr.verbs.duplicates.outcome import make_result
 from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
@@ -84,8 +84,9 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
         comparison.add_same(verified)
         grouped, rows = group_verified(comparison, verified)
         compare = make_compare(comparison, rows)
-        doubts = find_doubts(corpus, comparison.comparer.limits, grouped, rows, compare)
-        remedy = ""
+        doubts, remedy = Doubts(), ""
+        if not plan.request.reach:  # a review removes nothing, and asks about doubtful pairs
+            doubts = find_doubts(corpus, comparison.comparer.limits, grouped, rows, compare)
         if doubts:
             from neardup_solr.verbs.duplicates.remedies import Remedies
 
@@ -96,16 +97,22 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
             comparison, way, candidates, verified, grouped, rows, doubts=doubts, remedy=remedy,
             since=since, state=state,
         ).mark_doubted()  # fmt: skip
-    if (doubt := result.doubt) and not plan.request.reach:  # which asks about doubtful pairs
-        LOG.warning("%s.", doubt)
-    elif result.borderline is not None and (unsure := result.borderline.unsure):
-        LOG.warning("%s neardup review asks about such pairs.", unsure)
+    if not plan.request.reach:
+        _warn_of_doubts(result)
     if earlier is not None:
         try:
             earlier.write(plan, corpus.measure.name)
         except SourceError as error:
             LOG.warning("the next run will compare everything again: %s", error)
     return result
+
+
+def _warn_of_doubts(result: Duplicates) -> None:
+    """Log what may be no copies, or else how many pairs the threshold decides upon."""
+    if doubt := result.doubt:
+        LOG.warning("%s.", doubt)
+    elif result.borderline is not None and (unsure := result.borderline.unsure):
+        LOG.warning("%s neardup review asks about such pairs.", unsure)
 
 
 def warn_of_bands(measure: PairMeasure) -> None:

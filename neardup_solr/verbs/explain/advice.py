@@ -42,7 +42,8 @@ def advise(facts: Facts, *, is_candidate: bool) -> str:
         return "To find it despite spelling differences: duplicates --measure aligned."
     limits = "" if by_records else f" --measure {facts.measure}"
     limits += "" if facts.is_within else _widen(facts)
-    if by_records and facts.similarity < PROBABLE:  # a threshold as low would take in many others
+    is_improbable = by_records and not facts.is_within and facts.similarity < PROBABLE
+    if is_improbable:  # a threshold as low would take in many others
         both = " ".join(shlex.quote(each.id) for each in facts.both)
         answer = f"neardup answer {both} same --answers FILE"
         return f"If they are the same: {answer}, then duplicates --answers FILE."
