@@ -29,7 +29,7 @@ from fields import SETS, THREADS, Records, join_values, make_columns, prepare
 from lib import results
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import PairMeasure
+from neardup_solr.argument_types import PairMeasure
 from neardup_solr.clusters.components import Partition
 from neardup_solr.measures import logistic, model
 from neardup_solr.measures.columns import parse_fields

@@ -35,7 +35,7 @@ from lib.drafts import some
 from lib.solr import running_solr
 
 import neardup_solr as nd
-from neardup_solr.arguments import Way
+from neardup_solr.argument_types import Way
 from neardup_solr.verbs.duplicates.request import Compared
 
 SIZES = ((1_800, 100), (2_600, 100), (15_000, 500))

@@ -51,7 +51,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.settings import ANNOTATED
+from neardup_solr.settings_by_name import ANNOTATED
 from neardup_solr.solr.collection import Collection
 from neardup_solr.text.normalize import md5, normalize
 from neardup_solr.verbs.annotate.rewrite import pages

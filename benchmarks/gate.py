@@ -39,7 +39,8 @@ from rapidfuzz.distance import Levenshtein
 import neardup_solr as nd
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import ordered
-from neardup_solr.settings import Settings, choose_fields
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import choose_fields
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from neardup_solr.text.normalize import normalize

@@ -29,7 +29,8 @@ from lib.solr import running_solr
 import neardup_solr as nd
 from neardup_solr.embedded.layout import find_layout
 from neardup_solr.minhash import make_entry
-from neardup_solr.settings import Settings, choose_fields
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import choose_fields
 from neardup_solr.solr import admin, collection, query
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.responses import answer

@@ -25,7 +25,7 @@ from lib.families import HASHES, TRIALS, Signatures, standard_error
 from numba import njit
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import Family
+from neardup_solr.argument_types import Family
 from neardup_solr.minhash.sign import hash_bands, sign
 from neardup_solr.settings import Settings
 

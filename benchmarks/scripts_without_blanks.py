@@ -24,7 +24,7 @@ from lib import results
 from lib.solr import running_solr
 
 import neardup_solr as nd
-from neardup_solr.arguments import MeasureName, Way
+from neardup_solr.argument_types import MeasureName, Way
 
 PAIRS, CHANGED = 200, 0.05
 LATIN = 0.05  # of the syllables of mixed texts

@@ -46,7 +46,8 @@ from lib.solr import running_solr
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.minhash import encode_documents
-from neardup_solr.settings import Settings, choose_fields
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import choose_fields
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.gate.decision_rows import make_match

@@ -24,7 +24,7 @@ from lib import results
 from lib.corpus import growing
 
 import neardup_solr as nd
-from neardup_solr.arguments import MeasureName
+from neardup_solr.argument_types import MeasureName
 
 MEASURES: tuple[MeasureName, ...] = ("estimate", "words")
 

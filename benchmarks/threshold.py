@@ -22,7 +22,7 @@ from fields import SETS, THREADS, Records, join_values, prepare
 from lib import results
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import MeasureName
+from neardup_solr.argument_types import MeasureName
 from neardup_solr.measures import Comparer, Limits, floor, measure_named
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.wedges import count_open_wedges

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import inspect
 import re
-import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from functools import wraps
 from itertools import chain
-from typing import Any, Literal, ParamSpec, Protocol, TypeVar, get_args, get_origin
+from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin
 
+from neardup_solr.argument_types import OneOrMore, OnRepeat
 from neardup_solr.checks import (
     QUERIES,
     check_fields,
@@ -30,46 +30,13 @@ from neardup_solr.comma_names import split_names
 from neardup_solr.errors import ArgumentError
 from neardup_solr.suggestions import read_words, suggest
 
-# The words that arguments and options may be, as types: mypy, editors and the parser know them.
-Kind = Literal["words", "chars", "stops", "stems"]  # what shingles are made of
-Family = Literal["affine", "xor"]  # of hashes
-MeasureName = Literal["auto", "words", "jaccard", "containment", "aligned", "records", "estimate"]
-# What a collection keeps as its own.
-StoredMeasure = Literal["words", "jaccard", "containment", "aligned", "records"]
-# What pairs of `duplicates` may be compared by, too: records by their fields.
-PairMeasure = Literal[
-    "auto", "words", "jaccard", "containment", "aligned", "records", "estimate", "fields", "model"
-]
-# What the candidates of a search share with the text.
-By = Literal["shingles", "bands", "signatures", "profile", "md5"]
-# How the candidates of a whole collection are found.
-Way = Literal["bands", "shingles", "words", "all"]
-Per = Literal["similarity", "pair"]
-Linkage = Literal["single", "complete", "mutual_best"]
-Action = Literal["allow", "tag", "hold", "reject"]  # of the gate, the mildest first
-Which = Literal["needed", "missing", "all"]  # of the documents to annotate
-OnRepeat = Literal["keep", "last", "first", "fail"]  # which record counts if an id comes again
-Judgement = Literal["same", "different", "unsure"]  # of a pair, by a person
-TableOf = Literal["pairs", "clusters"]  # what a table of duplicates has a row for
-RowFormat = Literal["table", "tsv", "csv", "jsonl"]
-TableOrJson = Literal["table", "json"]
 MAX_DOC_BYTES = "10M"  # of text in a document, unless another bound is given
 _FURTHER = inspect.Parameter.VAR_KEYWORD
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C")
-OneOrMore = str | Sequence[str]  # one, or several of them
-Id = str | int  # a whole number is taken as its text
 # Of arguments that are names, or one of them: as in an option, a text has several between commas.
 NAMES = {"text", "keep", "fields", "same", "allow_host"}
-
-
-@typing.runtime_checkable
-class Frame(Protocol):
-    """A pandas or polars DataFrame."""
-
-    def to_numpy(self) -> Any:
-        """Its rows as an array."""
 
 
 def checked_class(kind: type[C]) -> type[C]:

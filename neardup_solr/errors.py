@@ -30,130 +30,11 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
+from neardup_solr.error_codes import CODES as CODES
+from neardup_solr.error_codes import RECORD_STEPS
+
 # User and password of an address; a path has a single slash.
 _SECRET = re.compile(r"(?<=:/)(/?)[^/\s@]+@")
-
-# What a program can act upon, by the `code` of an error: a word for each thing that a caller can do
-# something different about. Several classes may have the same, as a column may lack in a file and
-# in a collection.
-CODES = {
-    # Arguments of a call, options of a command, parameters of a request.
-    "argument-unknown": "There is no argument, option or parameter of that name.",
-    "argument-missing": "An argument that is needed is not given.",
-    "argument-type": "An argument has the wrong type, or is an object that cannot be read.",
-    "argument-invalid": "The value of an argument is not one of those that it may have.",
-    "argument-out-of-range": "A number is too small or too large, also for the collection.",
-    "arguments-conflict": "Two arguments exclude each other, or one has no effect with the other.",
-    "address-invalid": "The address of a Solr or of a proxy cannot be used as it is written.",
-    "filter-invalid": "A query of a client, in `fq`, cannot be read or is not allowed.",
-    "name-invalid": "The name of a collection, a field or a column cannot be used.",
-    "paths-conflict": "A file would be read and written, or written twice.",
-    "plan-impossible": "No bands and rows meet these demands.",
-    # Files and other sources.
-    "file-missing": "There is no such file or folder.",
-    "file-unreadable": "A file cannot be read: its permissions, or a link that leads elsewhere.",
-    "file-unwritable": "A file, or the folder of the embedded Solr, cannot be written.",
-    "file-kind": "A file is something other than needed: a folder, a device, an image, a web page.",
-    "file-empty": "A file, folder, sheet or header has nothing in it.",
-    "file-damaged": "A file ends too early, or is damaged; what was read before is good.",
-    "expands-too-much": "A compressed file may be a bomb.",
-    "format-unknown": "The format of a file is not clear from its name, or is none of those known.",
-    "format-unfit": "The format cannot hold what it has to, or cannot be read there.",
-    "not-from-stdin": "Standard input can be read once only; a file is needed.",
-    "encoding": "Bytes are not text in the encoding; set `encoding`, or convert the file.",
-    "header-invalid": "The first line is no header, or the header cannot be read or is repeated.",
-    "csv-delimiter": "The columns are separated by another character.",
-    "csv-quotes": "The quotes of a record of CSV are not in pairs.",
-    "sheet-missing": "A workbook has no sheet of that name.",
-    "column-missing": "There is no column of that name.",
-    "column-repeated": "There are two columns of the same name, or there would be.",
-    "columns-unpaired": "The columns of two sources cannot be paired by their names.",
-    "values-unfit": "The values of a column cannot be compared as they were to be.",
-    "records-unusable": "All, or most, of the first records cannot be used; see the first of them.",
-    "source-changed": "A source changed while it was read, or since it was.",
-    "line-invalid": "A line of a file of pairs, answers, tokens or dead letters cannot be used.",
-    "answers-invalid": "An answer is not one of same, different and unsure, or there are two.",
-    "no-pairs": "There are no pairs, no answers to them, or too few documents to have any.",
-    "not-remembered": "The file of earlier results is missing, damaged or of another request.",
-    # Records and documents.
-    "record-malformed": "A record cannot be taken apart: JSON, or the number of its fields.",
-    "record-too-large": "A record is larger than `max_doc_bytes`.",
-    "record-refused": "Solr refused a document.",
-    "record-gone": "A dead letter lacks its record, or what is needed to read it.",
-    "id-missing": "A record has no id.",
-    "id-invalid": "An id has the wrong type, is too long, or is given twice for a pair.",
-    "id-repeated": "An id occurs twice where each has to be of one document.",
-    "id-unknown": "There is no document with that id.",
-    "text-missing": "A record has no text, or no document has words.",
-    "value-invalid": "A text or a value to keep cannot be used, or not be written as JSON.",
-    "templates": "Documents to remove or mark may be templates, no copies; `yes` goes on anyway.",
-    # Collections.
-    "collection-missing": "There is no core or collection of that name; create it.",
-    "collection-exists": "A collection of that name exists already, maybe with other sizes.",
-    "collection-empty": "The collection has no documents.",
-    "collection-read-only": "The collection is set to be read-only.",
-    "collection-unfit": "The collection cannot be used so: it is an alias, or by its schema.",
-    "configset-missing": "The Solr has no configset of neardup_solr on its disk.",
-    "fields-missing": "The collection, or its documents, lack neardup fields: init, then annotate.",
-    "field-missing": "The collection has no field of that name that can be read.",
-    "field-empty": "No document has a value in that field.",
-    "schema-conflict": "A field of the schema is in the way, or differs from what is needed.",
-    "settings-differ": "Documents were indexed with settings other than these, maybe just now.",
-    "settings-unreadable": "The settings of the collection are of another version.",
-    "signature-invalid": "A stored signature cannot be read, or has another size; index it again.",
-    "data-at-risk": "What documents have would be lost or changed; nothing was written.",
-    "write-incomplete": "Some updates failed or were lost; run the same again.",
-    "too-many-pairs": "More pairs have to be compared than memory allows.",
-    # Jobs of `index`.
-    "job-missing": "There is no job in that folder.",
-    "job-busy": "Another run has the job open.",
-    "job-unfinished": "The job has not ended; finish it by `resume`.",
-    "job-unreadable": "Files of a job cannot be read, or were changed while they were used.",
-    "job-has-letters": "The folder has dead letters that are not of this job, or were edited.",
-    "job-other-collection": "The job is of another collection or server.",
-    # Answers of a Solr.
-    "solr-unreachable": "No Solr answers at the address, or not in time; it may still be starting.",
-    "solr-unauthorized": "Solr does not accept the credentials, or they do not allow this.",
-    "solr-halted": "Solr takes no documents until it is restarted, as if its disk is full.",
-    "solr-refused": "Solr refuses the request; the same request will fail again.",
-    "solr-failed": "Solr failed to do what was requested; see its log.",
-    "cluster-disturbed": "A node, a replica or ZooKeeper of the cluster is away.",
-    "not-solr": "What answers is not a Solr, or answers in an unknown form.",
-    "proxy": "A proxy refuses the request, or answers with what is of another request.",
-    "request-too-large": "A request is larger than the server allows.",
-    "answer-too-large": "An answer of Solr is larger than allowed.",
-    "answer-partial": "An answer of Solr was cut off, lacks documents, or has one twice.",
-    "credentials-exposed": "A password or token would be sent without encryption.",
-    "credentials-unusable": "A user, password, token or certificate cannot be used.",
-    # The machine, and the embedded Solr.
-    "package-missing": "A Python package that is needed is missing or incomplete.",
-    "java-missing": "There is no Java that can be used.",
-    "disk-full": "There is too little room on the disk.",
-    "download-failed": "A file of the embedded Solr cannot be downloaded, or arrives damaged.",
-    "port-taken": "A port is in use or not allowed.",
-    "session-ended": "The session of Spark was stopped.",
-    "solr-not-started": "The embedded Solr did not start; see its log.",
-    "solr-not-stopped": "The embedded Solr cannot be stopped.",
-    # Requests to the service (`neardup serve`) or a review, which no exception has.
-    "busy": "Too many requests wait, or the service is stopping; try again later.",
-    "internal": "A fault of the service; its log has more, by the X-Request-Id.",
-    "origin-refused": "The Host or Origin of the request does not belong to the service.",
-    "path-unknown": "There is no such path, or not with this method.",
-    "request-late": "The request did not arrive in time.",
-    "request-malformed": "The request is not what the path takes, such as an object of JSON.",
-    "right-missing": "The token does not grant what the request needs.",
-    "token-invalid": "The token is missing or wrong.",
-    # All others.
-    "other": "An error without a code of its own.",
-}
-# What to do about a record, by its code.
-_RECORD_STEPS = {
-    "encoding": "set `encoding`, or correct the record",
-    "file-damaged": "give a complete file",
-    "file-unreadable": "check its permissions, or leave it out",
-    "id-repeated": "give each record an id of its own",
-    "record-too-large": "raise `max_doc_bytes`, or leave the record out",
-}
 
 
 def without_password(text: str) -> str:
@@ -233,7 +114,7 @@ class RecordError(NeardupError):
         stage: str = "read",
         code: str | None = None,
     ) -> None:
-        step = _RECORD_STEPS.get(code or self.code, "correct the record, or leave it out")
+        step = RECORD_STEPS.get(code or self.code, "correct the record, or leave it out")
         super().__init__(reason, step, code=code)
         self.args = (position, reason, id)
         self.position, self.id = position, id

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, fields, replace
-from itertools import islice
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from neardup_solr import checks
-from neardup_solr.arguments import Family, Kind, StoredMeasure, checked_class
+from neardup_solr.argument_types import Family, Kind, StoredMeasure
+from neardup_solr.arguments import checked_class
 from neardup_solr.checks import check_fields, require
 from neardup_solr.errors import ArgumentError, SettingsError
 
@@ -30,8 +28,6 @@ ALL_FIELDS = ("id", *OPTIONAL_FIELDS, "signature_settings")
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FAMILIES: tuple[Family, ...] = get_args(Family)
 NORMALIZATION = 2  # of new collections
-FIRST_TEXTS = 1_000  # whose lengths decide how long shingles of characters are
-SHORT_TEXT, LONGER = 150, 3  # characters: shingles are one longer for each factor beyond
 CAP = 1_024  # documents of a band key that are all paired with each other
 WORD_CAP = 50  # records that a word makes candidates of each other
 LONG_TEXT = 60  # words; above it, shingles are most of an index, and bands find what they find
@@ -45,23 +41,24 @@ _FINGERPRINT = re.compile(
     r"(?: by (?P<measure>[a-z]+))?"
 )
 # The least that each number can be, and the most of those with a limit.
-_LEAST = {
+LEAST = {
     "shingle_size": 1, "hashes": 1, "seed": 0, "bands": 1, "rows": 1, "signatures": 0,
     "profile_min_token_len": 0, "profile_quant_rate": 0, "normalization": 0,
 }  # fmt: skip
 _MOST = {"hashes": 65_536, "seed": 2**32 - 1, "profile_quant_rate": 1}
 # The types in a fingerprint of what is no whole number.
-_READ: dict[str, Callable[[Any], str | float]] = {
+READ: dict[str, Callable[[Any], str | float]] = {
     "kind": str, "language": str, "family": str, "profile_quant_rate": float, "measure": str,
 }  # fmt: skip
-_CHOICE = f"choose from {', '.join(OPTIONAL_FIELDS)}"
+CHOICE_OF_FIELDS = f"choose from {', '.join(OPTIONAL_FIELDS)}"
 _OTHER_VERSION = "use the version of neardup-solr that wrote the collection, or index it again"
 
 
-def _require_known(names: Iterable[str], fields: Iterable[str]) -> None:
+def require_known_fields(names: Iterable[str], fields: Iterable[str]) -> None:
+    """Refuse names of fields that are none of these, by ArgumentError."""
     if unknown := sorted(set(names).difference(fields)):
         reason = f"there is no field {', '.join(unknown)}"
-        raise ArgumentError(reason, _CHOICE, code="argument-invalid")
+        raise ArgumentError(reason, CHOICE_OF_FIELDS, code="argument-invalid")
 
 
 @checked_class
@@ -96,8 +93,8 @@ class Settings:
     measure: StoredMeasure | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        check_fields(self, {*_LEAST, *_READ})
-        for name, least in _LEAST.items():
+        check_fields(self, {*LEAST, *READ})
+        for name, least in LEAST.items():
             value, most = getattr(self, name), _MOST.get(name)
             if value < least or (most is not None and value > most):
                 step = f"give {least} or more" if most is None else f"give {least} to {most:,}"
@@ -125,8 +122,8 @@ class Settings:
             isinstance(each, str) for each in self.fields
         ):
             reason = "`fields` must be a set of names"
-            raise ArgumentError(reason, _CHOICE, code="argument-type")
-        _require_known(self.fields, OPTIONAL_FIELDS)
+            raise ArgumentError(reason, CHOICE_OF_FIELDS, code="argument-type")
+        require_known_fields(self.fields, OPTIONAL_FIELDS)
 
     def require(self, *fields: str) -> None:
         """Raise SettingsError if the settings lack any of these fields."""
@@ -160,83 +157,12 @@ class Settings:
         groups = {name: value for name, value in match.groupdict().items() if value is not None}
         left_out = groups.pop("without", "").split(",")
         added = {"profile_hash"} if "profile_quant_rate" in groups else set()
-        values: dict[str, Any] = {name: _READ.get(name, int)(text) for name, text in groups.items()}
+        values: dict[str, Any] = {name: READ.get(name, int)(text) for name, text in groups.items()}
         try:
             return cls(fields=frozenset(DEFAULT_FIELDS).difference(left_out) | added, **values)
         except ArgumentError as error:  # stored settings are data, and nobody's arguments
             reason = f"{fingerprint!r}: {error.reason}"
             raise SettingsError(reason, _OTHER_VERSION, code="settings-unreadable") from None
-
-
-DEFAULT_SETTINGS = Settings()
-# Of annotate, and of index if texts are long: shingles would be most of the index, and signature
-# terms find what bands find.
-ANNOTATED = Settings(fields=frozenset(DEFAULT_FIELDS) - {"content_ng", "content_sg"})
-# A base with which each value may be whatever it can be beside some others.
-_WIDEST = Settings(kind="stems", hashes=65_536, bands=1, rows=1, signatures=0)
-
-
-def require_possible(settings: Settings | Mapping[str, Any] | None) -> None:
-    """Refuse names and values that no collection can have, before any collection is read.
-
-    Raises ArgumentError. How values go together is checked once they are combined.
-    """
-    if isinstance(settings, Mapping):
-        for name, value in settings.items():
-            settings_of({name: value}, _WIDEST)
-
-
-def settings_of(
-    settings: Settings | Mapping[str, Any] | None, base: Settings = DEFAULT_SETTINGS
-) -> Settings:
-    """Make settings of a mapping by name. All others are those of the base.
-
-    `fields` may be a choice in words, such as "-content_ng", which changes those of the base.
-
-    Raises ArgumentError if a name does not exist, or a value is out of range.
-    """
-    if not settings:
-        return base
-    if isinstance(settings, Settings):
-        return _with_plain_numbers(settings)
-    for name in settings:
-        checks.require_choice("settings", name, [field.name for field in fields(Settings)])
-    values = dict(settings)
-    named = values.get("fields")
-    if isinstance(named, str):
-        values["fields"] = choose_fields(named, base.fields)
-    elif isinstance(named, Sequence | Set):
-        values["fields"] = frozenset(map(str, named))
-    return _with_plain_numbers(replace(base, **values))
-
-
-def _with_plain_numbers(settings: Settings) -> Settings:
-    """Make settings whose numbers are Python's: numpy's are of other types for compiled code."""
-    kinds = {name: _READ.get(name, int) for name in _LEAST}
-    numbers: dict[str, Any] = {
-        name: kind(value)
-        for name, kind in kinds.items()
-        if type(value := getattr(settings, name)) is not kind
-    }
-    return replace(settings, **numbers) if numbers else settings
-
-
-def fit_shingles(
-    settings: Settings | Mapping[str, Any] | None, base: Settings, lengths: Iterable[int]
-) -> Settings:
-    """Return the base with shingles of characters that suit texts of these lengths.
-
-    Unless the settings name a size, or other shingles. Texts of 150 characters or less have
-    shingles of 3, and each factor of three adds one: the longer two unrelated texts are, the more
-    of their short shingles are the same by chance. The median of the first 1,000 lengths counts.
-    """
-    wanted = settings_of(settings, base)
-    first = sorted(islice(lengths, FIRST_TEXTS))
-    names_size = isinstance(settings, Settings) or "shingle_size" in (settings or ())
-    if wanted.kind != "chars" or names_size or not first:
-        return base
-    more = math.ceil(math.log(max(first[len(first) // 2], 1) / SHORT_TEXT, LONGER))
-    return replace(base, shingle_size=wanted.shingle_size + max(more, 0))
 
 
 def require_indexed(
@@ -255,25 +181,3 @@ def refuse_settings(settings: object, next_step: str) -> None:
     """Refuse settings for a collection, which has its own, by ArgumentError."""
     reason = "a collection has its own settings, so `settings` cannot be set"
     require(not settings, reason, next_step, code="arguments-conflict")
-
-
-def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozenset[str]:
-    """Choose the fields to write, from a comma-separated choice.
-
-    "all" is every field; "content,signature" is just those; "-content_ng" is the usual fields
-    without that, "+profile_hash" the usual fields and that.
-
-    Raises ArgumentError if a name is not that of a field, or only some have a minus.
-    """
-    names = {name.strip() for name in choice.split(",")} - {""}
-    require(bool(names), "`fields` does not name any field", _CHOICE, code="argument-invalid")
-    _require_known((name.lstrip("+-") for name in names), (*ALL_FIELDS, "all"))
-    chosen = {name for name in names if name[0] not in "+-"} or set(usual)
-    is_mixed = names & (chosen - {"all"}) and any(name[0] == "-" for name in names)
-    reason = "only some of the `fields` have a minus sign"
-    require(not is_mixed, reason, "use it for all or none", code="argument-invalid")
-    if "all" in chosen:
-        chosen.update(OPTIONAL_FIELDS)
-    chosen.update(name[1:] for name in names if name[0] == "+")
-    chosen.difference_update(name[1:] for name in names if name[0] == "-")
-    return frozenset(chosen).intersection(OPTIONAL_FIELDS)

@@ -8,7 +8,7 @@ from importlib import import_module
 # The names by their modules, see __init__.py.
 _MODULES = {
     "answers": "Answer",
-    "arguments": "Action By Judgement Linkage MeasureName PairMeasure Way",
+    "argument_types": "Action By Judgement Linkage MeasureName PairMeasure Way",
     "letters": "Letter",
     "minhash.band_plans": "Tuning",
     "progress": "OnError OnProgress Progress",

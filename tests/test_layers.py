@@ -11,8 +11,9 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 # From the inside outwards: a room imports from itself and from those before it, so there are no
 # circles. A name is that of a folder or of a module.
 ROOMS = (
-    "errors", "suggestions", "checks", "comma_names", "units", "sizes", "arguments", "option_table",
-    "records", "settings", "progress",
+    "error_codes", "errors", "suggestions", "checks", "comma_names", "units", "sizes",
+    "argument_types", "arguments", "option_table", "option_rows",
+    "records", "settings", "settings_by_name", "progress",
     "text", "kernel", "minhash", "measures", "candidates", "clusters", "guard",
     "files", "variables", "log", "hangup", "memory", "failpoint", "letters", "checkpoint",
     "answers", "demo",

@@ -27,7 +27,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.arguments import By
+from neardup_solr.argument_types import By
 from neardup_solr.embedded import process
 from neardup_solr.embedded.layout import CHOSEN, RELEASES, find_layout, recall
 from neardup_solr.solr.collection import Collection

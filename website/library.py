@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any
 
 import neardup_solr as nd
-from neardup_solr.option_table import find_row
+from neardup_solr.option_rows import find_row
 from neardup_solr.reports.result_table import Table
 from website import escape_stars
 

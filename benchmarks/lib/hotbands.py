@@ -18,7 +18,7 @@ import neardup_solr
 from lib import collection, results
 from lib.corpus import DATA
 from neardup_solr import Document
-from neardup_solr.arguments import Linkage
+from neardup_solr.argument_types import Linkage
 from neardup_solr.clusters.components import components
 from neardup_solr.clusters.linkage import fold_identical, link
 from neardup_solr.measures.pairs import Pairs

@@ -20,7 +20,7 @@ from lib.corpus import corpus
 from lib.solr import BANDS_ONLY, FIELDS, running_solr
 from lib.wholes import Peak
 from neardup_solr import Document
-from neardup_solr.arguments import MeasureName
+from neardup_solr.argument_types import MeasureName
 from neardup_solr.candidates import Candidates
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.memory import Spill

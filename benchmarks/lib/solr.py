@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from neardup_solr import embedded
-from neardup_solr.settings import Settings, choose_fields
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import choose_fields
 from neardup_solr.testing import private_home
 
 BANDS_ONLY = "content_bands,signature,content"

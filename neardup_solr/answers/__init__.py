@@ -10,7 +10,7 @@ from typing import get_args
 
 import orjson
 
-from neardup_solr.arguments import Judgement
+from neardup_solr.argument_types import Judgement
 from neardup_solr.records import AnyId, ordered
 from neardup_solr.text.normalize import md5, normalize
 

@@ -6,11 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr.api.decorator import public
-from neardup_solr.arguments import (
-    Id,
-    Judgement,
-    OneOrMore,
-)
+from neardup_solr.argument_types import Id, Judgement, OneOrMore
 
 if TYPE_CHECKING:
     from neardup_solr import Collection

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from neardup_solr.arguments import checked
-from neardup_solr.option_table import describe_arguments
+from neardup_solr.option_rows import describe_arguments
 
 P = ParamSpec("P")
 R = TypeVar("R")

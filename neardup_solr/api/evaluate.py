@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr.api.decorator import documented
-from neardup_solr.arguments import (
-    Frame,
-)
+from neardup_solr.argument_types import Frame
 
 if TYPE_CHECKING:
     from neardup_solr import Evaluation

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.api.decorator import public
-from neardup_solr.arguments import OneOrMore
+from neardup_solr.argument_types import OneOrMore
 
 if TYPE_CHECKING:
     from neardup_solr import Collection, Settings

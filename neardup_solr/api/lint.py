@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neardup_solr.api.decorator import public
-from neardup_solr.arguments import OneOrMore
+from neardup_solr.argument_types import OneOrMore
 
 if TYPE_CHECKING:
     from neardup_solr import Collection

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from neardup_solr.api.decorator import public
-from neardup_solr.arguments import (
-    OneOrMore,
-)
+from neardup_solr.argument_types import OneOrMore
 
 if TYPE_CHECKING:
     from neardup_solr import Document

@@ -7,11 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.api.decorator import public
-from neardup_solr.arguments import (
-    MeasureName,
-    OneOrMore,
-    Way,
-)
+from neardup_solr.argument_types import MeasureName, OneOrMore, Way
 
 if TYPE_CHECKING:
     from neardup_solr import Settings

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr.api.decorator import public
-from neardup_solr.arguments import Action, MeasureName, OneOrMore
+from neardup_solr.argument_types import Action, MeasureName, OneOrMore
 from neardup_solr.checks import listed
 
 if TYPE_CHECKING:

@@ -7,13 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from neardup_solr.api.decorator import public
-from neardup_solr.arguments import (
-    Frame,
-    Id,
-    MeasureName,
-    OneOrMore,
-    Way,
-)
+from neardup_solr.argument_types import Frame, Id, MeasureName, OneOrMore, Way
 
 if TYPE_CHECKING:
     from neardup_solr import Collection, Settings

@@ -17,9 +17,10 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.cli import show
-from neardup_solr.cli.command import QUIET, Command, add_step, make_command
+from neardup_solr.cli.command import QUIET, Command, add_step
 from neardup_solr.cli.exit_codes import INCOMPLETE, INTERRUPTED, STOPPED, WRONG_USAGE, code_of
 from neardup_solr.cli.parameters import FilePath
+from neardup_solr.cli.verb_command import make_command
 from neardup_solr.suggestions import read_words, suggest
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from neardup_solr.checks import QUERIES, check_queries, is_path, refuse_choice
 from neardup_solr.cli import show
 from neardup_solr.comma_names import split_names
 from neardup_solr.errors import ArgumentError, without_password
-from neardup_solr.option_table import PLACED, Option, find_row
+from neardup_solr.option_rows import find_row
+from neardup_solr.option_table import PLACED, Option
 
 PARTED = ("COLUMN", "FIELD", "NAME")  # what is typed for names that commas may separate
 NUMBERS = {int: "N", float: "NUMBER"}

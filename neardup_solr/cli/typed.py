@@ -19,7 +19,8 @@ from neardup_solr.cli.parameters import FilePath, spell_flags
 from neardup_solr.comma_names import join_names
 from neardup_solr.errors import CoreMissing
 from neardup_solr.option_table import OPTIONS
-from neardup_solr.settings import Settings, require_possible
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import require_possible
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection

@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import Linkage
+from neardup_solr.argument_types import Linkage
 from neardup_solr.checks import require_choice
 from neardup_solr.clusters.components import Labels, components, components_apart
 from neardup_solr.kernel import graph

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import checks
-from neardup_solr.arguments import MeasureName, PairMeasure, Way
+from neardup_solr.argument_types import MeasureName, PairMeasure, Way
 from neardup_solr.checks import require
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.frequencies import Frequencies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neardup_solr.arguments import StoredMeasure
+from neardup_solr.argument_types import StoredMeasure
 from neardup_solr.settings import LONG_TEXT, Settings
 
 CHOSEN = "are compared by `measure` {}; `measure` words counts edited words instead."

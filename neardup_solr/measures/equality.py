@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from neardup_solr import arguments, checks
+from neardup_solr import argument_types, checks
 from neardup_solr.errors import ArgumentError
 from neardup_solr.text.numbers import list_numbers
 from neardup_solr.text.symbols import list_symbols
@@ -62,7 +62,7 @@ class Equality:
 ANYTHING = Equality()  # no part has to be equal
 
 
-def parse_equality(rules: arguments.OneOrMore) -> Equality:
+def parse_equality(rules: argument_types.OneOrMore) -> Equality:
     """Make the equality of a rule, or of several. Raises ArgumentError if a rule is impossible."""
     return Equality(tuple(dict.fromkeys(checks.listed(rules))))
 

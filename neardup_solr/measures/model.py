@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from neardup_solr import measures
-from neardup_solr.arguments import PairMeasure
+from neardup_solr.argument_types import PairMeasure
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Similarities, measure_named
 from neardup_solr.measures import fields as by_fields

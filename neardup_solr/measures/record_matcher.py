@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import measures
-from neardup_solr.arguments import PairMeasure
+from neardup_solr.argument_types import PairMeasure
 from neardup_solr.measures import Measurements, Similarities, measure_named
 from neardup_solr.measures import fields as by_fields
 from neardup_solr.measures.aligned import compare_records, mutual_best

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import measures
-from neardup_solr.arguments import Way
+from neardup_solr.argument_types import Way
 from neardup_solr.kernel import edits, joins, shingle_hashes
 from neardup_solr.measures import Flat, Measure, Measurements, Similarities
 from neardup_solr.measures.pairs import Pairs, in_parts

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup_solr.arguments import PairMeasure
+from neardup_solr.argument_types import PairMeasure
 from neardup_solr.measures.frequencies import Frequencies
 from neardup_solr.records import as_text
 from neardup_solr.settings import Settings

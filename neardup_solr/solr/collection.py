@@ -12,7 +12,8 @@ import orjson
 from neardup_solr import errors
 from neardup_solr.errors import SettingsError, SolrAnswerError, SolrUnreachable, counted
 from neardup_solr.records import NOTHING
-from neardup_solr.settings import Settings, require_possible, settings_of
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import require_possible, settings_of
 from neardup_solr.sizes import SIZES
 from neardup_solr.solr import cloud, export, faults, nodes, query, refusals, responses
 from neardup_solr.solr.access import Access, Connection

@@ -19,7 +19,8 @@ import orjson
 
 from neardup_solr.comma_names import join_names
 from neardup_solr.errors import ArgumentError, SettingsError
-from neardup_solr.settings import ALL_FIELDS, ANNOTATED, DEFAULT_SETTINGS, Settings
+from neardup_solr.settings import ALL_FIELDS, Settings
+from neardup_solr.settings_by_name import ANNOTATED, DEFAULT_SETTINGS
 
 _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's rule, without "." and ".."
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neardup_solr.arguments import OneOrMore
+from neardup_solr.argument_types import OneOrMore
 from neardup_solr.files import paths_of as paths_of
 from neardup_solr.progress import OnError
 from neardup_solr.records import Document

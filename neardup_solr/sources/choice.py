@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, NamedTuple, cast
 
-from neardup_solr.arguments import OneOrMore, Source
+from neardup_solr.argument_types import OneOrMore
+from neardup_solr.arguments import Source
 from neardup_solr.checks import listed
 from neardup_solr.comma_names import join_names
 from neardup_solr.errors import ArgumentError, DataError, RecordError, SourceError

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from neardup_solr import arguments, checks, units
-from neardup_solr.arguments import OneOrMore, OnRepeat, Source, list_text_columns
+from neardup_solr.argument_types import OneOrMore, OnRepeat
+from neardup_solr.arguments import Source, list_text_columns
 from neardup_solr.errors import ArgumentError
 from neardup_solr.records import Document
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr import arguments, units
-from neardup_solr.arguments import OneOrMore, checked
+from neardup_solr.argument_types import OneOrMore
+from neardup_solr.arguments import checked
 from neardup_solr.checks import listed, require, require_positive
 from neardup_solr.errors import RecordError, SolrUnreachable
 from neardup_solr.progress import Failures, ignore
 from neardup_solr.records import Document
-from neardup_solr.settings import Settings, require_possible
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import require_possible
 from neardup_solr.sources import Reading
 from neardup_solr.spark.driver import DataFrame, SparkSession, chosen, require_alive
 

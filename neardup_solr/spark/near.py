@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import MeasureName, OneOrMore, checked
+from neardup_solr.argument_types import MeasureName, OneOrMore
+from neardup_solr.arguments import checked
 from neardup_solr.checks import listed, require
 from neardup_solr.measures import Limits, measure_of
-from neardup_solr.settings import CAP, Settings, settings_of
+from neardup_solr.settings import CAP, Settings
+from neardup_solr.settings_by_name import settings_of
 from neardup_solr.sizes import SIZES
 from neardup_solr.sources import Reading
 from neardup_solr.spark.driver import ENDS, DataFrame, chosen, require_alive, require_ends

@@ -16,7 +16,8 @@ from neardup_solr.answers import Answer, choose_latest, hash_text, is_blank
 from neardup_solr.answers.answer_file import append_answers
 from neardup_solr.answers.format import parse_table, read_answers
 from neardup_solr.answers.verdicts import Verdicts
-from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked
+from neardup_solr.argument_types import Frame, Id, Judgement, OneOrMore
+from neardup_solr.arguments import checked
 from neardup_solr.checks import require
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError, counted
 from neardup_solr.files import check_apart, regular

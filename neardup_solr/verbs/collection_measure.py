@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr import measures
-from neardup_solr.arguments import MeasureName
+from neardup_solr.argument_types import MeasureName
 from neardup_solr.checks import require
 from neardup_solr.errors import SchemaError, SettingsError, counted
 from neardup_solr.measures import Limits, Measure

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from neardup_solr import checks, measures
-from neardup_solr.arguments import By
+from neardup_solr.argument_types import By
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, Measure
 from neardup_solr.measures.equality import ANYTHING, Equality

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neardup_solr.arguments import Id
+from neardup_solr.argument_types import Id
 from neardup_solr.checks import require
 from neardup_solr.errors import SolrAnswerError, counted
 from neardup_solr.solr.collection import Collection

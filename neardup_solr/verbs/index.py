@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources, units
-from neardup_solr.arguments import OneOrMore
+from neardup_solr.argument_types import OneOrMore
 from neardup_solr.checkpoint import Job
 from neardup_solr.checks import require, require_positive
 from neardup_solr.errors import SettingsError

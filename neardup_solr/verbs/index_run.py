@@ -18,11 +18,8 @@ from neardup_solr.errors import JobError, RecordError, without_password
 from neardup_solr.letters import ANEW
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document
-from neardup_solr.settings import (
-    FIRST_TEXTS,
-    Settings,
-    settings_of,
-)
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import FIRST_TEXTS, settings_of
 from neardup_solr.sizes import SIZES
 from neardup_solr.solr import admin
 from neardup_solr.solr.cloud import require_single

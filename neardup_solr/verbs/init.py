@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neardup_solr.arguments import OneOrMore
+from neardup_solr.argument_types import OneOrMore
 from neardup_solr.checks import listed, require, require_positive
 from neardup_solr.errors import DataError, SettingsError, SolrAnswerError, counted
 from neardup_solr.files import solr_config

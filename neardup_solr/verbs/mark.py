@@ -9,7 +9,7 @@ from typing import Any
 import mmh3
 
 from neardup_solr import errors
-from neardup_solr.arguments import OneOrMore
+from neardup_solr.argument_types import OneOrMore
 from neardup_solr.checks import listed
 from neardup_solr.errors import ArgumentError, DataError, SettingsError, SolrAnswerError, counted
 from neardup_solr.progress import OnProgress, Progress, gc_disabled, ignore

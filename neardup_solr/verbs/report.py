@@ -9,7 +9,8 @@ from pathlib import Path
 
 from neardup_solr.answers.format import read_answers
 from neardup_solr.answers.verdicts import Answered
-from neardup_solr.arguments import By, MeasureName, OneOrMore, checked
+from neardup_solr.argument_types import By, MeasureName, OneOrMore
+from neardup_solr.arguments import checked
 from neardup_solr.checks import listed, require
 from neardup_solr.errors import counted
 from neardup_solr.measures import Limits, measure_named

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr import measures
-from neardup_solr.arguments import By, Id, MeasureName, OneOrMore
+from neardup_solr.argument_types import By, Id, MeasureName, OneOrMore
 from neardup_solr.checks import listed, require
 from neardup_solr.errors import DocumentNotFound
 from neardup_solr.measures import Limits

@@ -9,14 +9,8 @@ from typing import Any
 from neardup_solr.measures.auto import choose_measure
 from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG
-from neardup_solr.settings import (
-    ANNOTATED,
-    DEFAULT_SETTINGS,
-    LONG_TEXT,
-    Settings,
-    fit_shingles,
-    settings_of,
-)
+from neardup_solr.settings import LONG_TEXT, Settings
+from neardup_solr.settings_by_name import ANNOTATED, DEFAULT_SETTINGS, fit_shingles, settings_of
 
 
 def choose_by_texts(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources
-from neardup_solr.arguments import OneOrMore
+from neardup_solr.argument_types import OneOrMore
 from neardup_solr.errors import RecordError
 from neardup_solr.files import PathError, check_apart
 from neardup_solr.minhash import sign
@@ -18,7 +18,8 @@ from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress,
 from neardup_solr.records import Document, filter_usable
 from neardup_solr.reports import require_library
 from neardup_solr.reports.parquet_files import write_parquet
-from neardup_solr.settings import Settings, settings_of
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import settings_of
 from neardup_solr.sources import SourceLike, reading_of
 
 ROWS = 20_000  # of a row group

@@ -26,7 +26,7 @@ import neardup_solr as nd
 from neardup_solr.measures import NAMES
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.minhash import encode_documents
-from neardup_solr.settings import DEFAULT_SETTINGS
+from neardup_solr.settings_by_name import DEFAULT_SETTINGS
 from neardup_solr.solr.finder import Cache
 from neardup_solr.solr.names import PLAIN, Names
 from neardup_solr.testing import SIZES

@@ -18,10 +18,11 @@ import numpy as np
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import OneOrMore, checked
+from neardup_solr.argument_types import OneOrMore
+from neardup_solr.arguments import checked
 from neardup_solr.checks import QUERIES, describe, listed
 from neardup_solr.errors import SettingsError
-from neardup_solr.settings import settings_of
+from neardup_solr.settings_by_name import settings_of
 from neardup_solr.solr.access import Connection
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.sources import read_pairs

@@ -16,7 +16,7 @@ from neardup_solr.cli.exit_codes import INCOMPLETE
 from neardup_solr.cli.typed import Typed, connect
 
 if TYPE_CHECKING:
-    from neardup_solr.arguments import RowFormat
+    from neardup_solr.argument_types import RowFormat
     from neardup_solr.solr.collection import Collection
 
 

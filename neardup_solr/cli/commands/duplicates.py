@@ -18,7 +18,7 @@ from neardup_solr.progress import Progress
 from neardup_solr.units import most_failed
 
 if TYPE_CHECKING:
-    from neardup_solr.arguments import RowFormat
+    from neardup_solr.argument_types import RowFormat
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates.remember import Changes
     from neardup_solr.verbs.duplicates.result import Duplicates

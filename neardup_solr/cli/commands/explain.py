@@ -11,7 +11,7 @@ from neardup_solr.cli.show import counted, one_line, printable
 from neardup_solr.cli.typed import Typed, choose_columns
 
 if TYPE_CHECKING:
-    from neardup_solr.arguments import TableOrJson
+    from neardup_solr.argument_types import TableOrJson
     from neardup_solr.text.diff import Words
     from neardup_solr.verbs.explain.explanation import Explanation
     from neardup_solr.verbs.explain.facts import Facts

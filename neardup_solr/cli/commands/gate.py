@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import neardup_solr as nd
-from neardup_solr.arguments import OneOrMore, list_text_columns
+from neardup_solr.argument_types import OneOrMore
+from neardup_solr.arguments import list_text_columns
 from neardup_solr.checks import listed
 from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE, REFUSED
 from neardup_solr.cli.typed import Typed
 
 if TYPE_CHECKING:
-    from neardup_solr.arguments import RowFormat
+    from neardup_solr.argument_types import RowFormat
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.gate.decision import Decision
 

@@ -12,7 +12,7 @@ from neardup_solr.cli.exit_codes import REFUSED, UNTRIED
 from neardup_solr.cli.typed import Typed
 
 if TYPE_CHECKING:
-    from neardup_solr.arguments import RowFormat
+    from neardup_solr.argument_types import RowFormat
     from neardup_solr.verbs.findings import Finding
 
 

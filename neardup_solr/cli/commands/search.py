@@ -11,7 +11,7 @@ from neardup_solr.cli import show
 from neardup_solr.cli.typed import Typed
 
 if TYPE_CHECKING:
-    from neardup_solr.arguments import RowFormat
+    from neardup_solr.argument_types import RowFormat
     from neardup_solr.solr.collection import Collection
 
 

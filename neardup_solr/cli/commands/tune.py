@@ -19,7 +19,7 @@ from neardup_solr.files import page
 from neardup_solr.option_table import READ
 
 if TYPE_CHECKING:
-    from neardup_solr.arguments import TableOrJson
+    from neardup_solr.argument_types import TableOrJson
     from neardup_solr.minhash.band_plans import Tuning
     from neardup_solr.verbs.tune.training import Training
 

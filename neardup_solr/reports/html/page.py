@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup_solr.arguments import Way
+from neardup_solr.argument_types import Way
 from neardup_solr.records import AnyId, Borderline, Cluster, Duplicate, as_text
 from neardup_solr.reports.html import embed
 from neardup_solr.reports.html.embed import Listed, list_clusters

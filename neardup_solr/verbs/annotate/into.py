@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from neardup_solr.progress import Progress, ignore
 from neardup_solr.records import Document
-from neardup_solr.settings import DEFAULT_SETTINGS
+from neardup_solr.settings_by_name import DEFAULT_SETTINGS
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, SETTINGS, TEXT

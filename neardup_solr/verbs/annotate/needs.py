@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from neardup_solr.arguments import Which
+from neardup_solr.argument_types import Which
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.names import OWN, SETTINGS, TEXT, VERSION, Names

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neardup_solr.arguments import Which
+from neardup_solr.argument_types import Which
 from neardup_solr.checks import require
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings

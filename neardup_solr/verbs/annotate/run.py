@@ -8,7 +8,7 @@ from pathlib import Path
 from neardup_solr.checks import require
 from neardup_solr.errors import SettingsError
 from neardup_solr.progress import Failures, ignore
-from neardup_solr.settings import ANNOTATED
+from neardup_solr.settings_by_name import ANNOTATED
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS, TEXT, VERSION, require_name

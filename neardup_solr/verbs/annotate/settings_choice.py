@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.settings import Settings, settings_of
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS, TEXT
 from neardup_solr.verbs.annotate.needs import MD5

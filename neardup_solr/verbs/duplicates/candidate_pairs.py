@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import Way
+from neardup_solr.argument_types import Way
 from neardup_solr.candidates import ONE_SIDE, SPREAD, Candidates, Copies, Joining, all_candidates
 from neardup_solr.candidates.pair_array import PairArray
 from neardup_solr.measures import Measure, floor

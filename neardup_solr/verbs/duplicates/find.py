@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from neardup_solr.arguments import PairMeasure
+from neardup_solr.argument_types import PairMeasure
 from neardup_solr.errors import SourceError
 from neardup_solr.files import paths_of
 from neardup_solr.measures import measure_named

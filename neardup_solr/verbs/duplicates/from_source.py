@@ -20,7 +20,8 @@ from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import Signed, hash_texts
 from neardup_solr.progress import Failures, ignore, prefetch, thread_pool
 from neardup_solr.records import Document, Number, Run, check_documents
-from neardup_solr.settings import DEFAULT_SETTINGS, Settings, fit_shingles, settings_of
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import DEFAULT_SETTINGS, fit_shingles, settings_of
 from neardup_solr.sources.document import came_before, step_for
 from neardup_solr.sources.part import Piece
 from neardup_solr.sources.reading import Reading

@@ -22,7 +22,7 @@ from neardup_solr.progress import gc_disabled
 from neardup_solr.records import NO_DISTANCE, AnyId, Duplicate, key_of
 
 if TYPE_CHECKING:
-    from neardup_solr.arguments import Linkage
+    from neardup_solr.argument_types import Linkage
 
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 SIDES = ((0, 0), (0, 1), (1, 1))  # of a pair, by how many of the two are of the second side

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import PairMeasure, Way
+from neardup_solr.argument_types import PairMeasure, Way
 from neardup_solr.candidates import Candidates
 from neardup_solr.files import paths_of
 from neardup_solr.measures.equality import NUMBERS, SYMBOLS

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from neardup_solr.answers.verdicts import Answered
-from neardup_solr.arguments import Way
+from neardup_solr.argument_types import Way
 from neardup_solr.errors import without_password
 from neardup_solr.records import Cluster, Duplicate
 from neardup_solr.settings import Settings

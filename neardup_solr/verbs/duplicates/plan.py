@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from neardup_solr import measures, sources
 from neardup_solr.answers import Answer
 from neardup_solr.answers.format import read_answers
-from neardup_solr.arguments import Linkage
+from neardup_solr.argument_types import Linkage
 from neardup_solr.checks import listed, require
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH, Rule, parse_rule
 from neardup_solr.errors import SourceError, code_of_reading
@@ -19,7 +19,8 @@ from neardup_solr.measures import AUTO, Limits, Measure
 from neardup_solr.measures.equality import Equality, parse_equality
 from neardup_solr.memory import parse_memory
 from neardup_solr.progress import OnProgress, ignore
-from neardup_solr.settings import Settings, refuse_settings, settings_of
+from neardup_solr.settings import Settings, refuse_settings
+from neardup_solr.settings_by_name import settings_of
 from neardup_solr.sources.column import matches
 from neardup_solr.sources.reading import ROW, Reading, reading_of
 from neardup_solr.sources.sides import name_of

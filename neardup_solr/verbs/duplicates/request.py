@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
-from neardup_solr.arguments import Linkage, OneOrMore, PairMeasure, Way
+from neardup_solr.argument_types import Linkage, OneOrMore, PairMeasure, Way
 from neardup_solr.checks import require, require_choice
 from neardup_solr.clusters.canonical import parse_rule
 from neardup_solr.clusters.linkage import LINKAGES
@@ -15,7 +15,8 @@ from neardup_solr.measures import Limits
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.memory import parse_memory
 from neardup_solr.progress import OnError, OnProgress
-from neardup_solr.settings import Settings, settings_of
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import settings_of
 from neardup_solr.sources.choice import fill_in
 from neardup_solr.units import in_seconds
 

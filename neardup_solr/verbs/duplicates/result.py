@@ -13,7 +13,7 @@ import numpy as np
 
 from neardup_solr import arguments, checks, records
 from neardup_solr.answers.verdicts import Answered
-from neardup_solr.arguments import Linkage, PairMeasure, Per, TableOf, Way
+from neardup_solr.argument_types import Linkage, PairMeasure, Per, TableOf, Way
 from neardup_solr.candidates import MOST_OF_ALL
 from neardup_solr.clusters.removal import remove_across, remove_within
 from neardup_solr.errors import ArgumentError, DataError, RecordError, TemplateError, counted

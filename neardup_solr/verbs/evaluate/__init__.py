@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import records
-from neardup_solr.arguments import Frame
+from neardup_solr.argument_types import Frame
 from neardup_solr.checks import require
 from neardup_solr.clusters.components import Partition
 from neardup_solr.errors import DataError

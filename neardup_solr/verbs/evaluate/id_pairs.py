@@ -8,7 +8,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, Protocol
 
-from neardup_solr.arguments import Frame, Id
+from neardup_solr.argument_types import Frame, Id
 from neardup_solr.checks import describe, require
 from neardup_solr.errors import DataError, SourceError
 from neardup_solr.records import AnyId, Duplicate, Pair, as_whole, natural, ordered

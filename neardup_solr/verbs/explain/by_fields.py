@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from neardup_solr import sources
-from neardup_solr.arguments import PairMeasure
+from neardup_solr.argument_types import PairMeasure
 from neardup_solr.memory import Spill
 from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection

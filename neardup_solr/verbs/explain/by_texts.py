@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from neardup_solr import measures
-from neardup_solr.arguments import MeasureName, PairMeasure, Way
+from neardup_solr.argument_types import MeasureName, PairMeasure, Way
 from neardup_solr.measures import Measure
 from neardup_solr.measures.aligned import ALIGNED
 from neardup_solr.measures.auto import choose_measure
 from neardup_solr.measures.frequencies import count_words
-from neardup_solr.settings import DEFAULT_SETTINGS, Settings, fit_shingles, settings_of
+from neardup_solr.settings import Settings
+from neardup_solr.settings_by_name import DEFAULT_SETTINGS, fit_shingles, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import reading_of
 from neardup_solr.verbs.collection_measure import SAMPLED, measure_by, sample_texts

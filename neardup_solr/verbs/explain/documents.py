@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from neardup_solr import measures, sources
-from neardup_solr.arguments import MeasureName
+from neardup_solr.argument_types import MeasureName
 from neardup_solr.candidates.by_word import count_shared_words
 from neardup_solr.errors import DocumentNotFound
 from neardup_solr.records import Document

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup_solr import measures
-from neardup_solr.arguments import PairMeasure, Way
+from neardup_solr.argument_types import PairMeasure, Way
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import ALIGNED, NUMBERS, Aligned, alignment, compare_records
 from neardup_solr.measures.equality import ANYTHING, Equality

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from neardup_solr.arguments import Id, MeasureName, OneOrMore
+from neardup_solr.argument_types import Id, MeasureName, OneOrMore
 from neardup_solr.checks import require
 from neardup_solr.measures import Limits
 from neardup_solr.measures.equality import Equality, parse_equality

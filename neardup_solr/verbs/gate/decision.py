@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from neardup_solr.arguments import Action
+from neardup_solr.argument_types import Action
 from neardup_solr.records import Document, Match
 from neardup_solr.verbs.gate.policy import ADMITTED, TAG, TAG_FIELD
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import get_args
 
 from neardup_solr import measures
-from neardup_solr.arguments import Action
+from neardup_solr.argument_types import Action
 from neardup_solr.checks import require, require_choice
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Limits, Measure, floor, measure_named

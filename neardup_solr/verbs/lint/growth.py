@@ -9,7 +9,7 @@ import orjson
 
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
-from neardup_solr.settings import ANNOTATED
+from neardup_solr.settings_by_name import ANNOTATED
 from neardup_solr.solr import admin, own_schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, SETTINGS, TEXT, Names

@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from neardup_solr.arguments import Judgement
+from neardup_solr.argument_types import Judgement
 from neardup_solr.errors import NeardupError
 from neardup_solr.web import pages
 from neardup_solr.web.body import FAULT, parse_object, read_body

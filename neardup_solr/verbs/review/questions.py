@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.answers import DIFFERENT, JUDGEMENTS, SAME, UNSURE
-from neardup_solr.arguments import Judgement
+from neardup_solr.argument_types import Judgement
 from neardup_solr.measures.logistic import FEWEST, are_telling
 from neardup_solr.records import Duplicate
 

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import MeasureName, OneOrMore, Way
+from neardup_solr.argument_types import MeasureName, OneOrMore, Way
 from neardup_solr.checks import listed, require
 from neardup_solr.measures import Limits
 from neardup_solr.progress import OnError, OnProgress

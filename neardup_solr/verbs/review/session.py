@@ -15,7 +15,7 @@ from typing import Any
 from neardup_solr.answers import DIFFERENT, SAME, UNSURE, Answer, hash_text
 from neardup_solr.answers.answer_file import AnswerFile
 from neardup_solr.answers.verdicts import Verdicts
-from neardup_solr.arguments import Judgement
+from neardup_solr.argument_types import Judgement
 from neardup_solr.records import Cluster, key_of
 from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.review.learner import Learner

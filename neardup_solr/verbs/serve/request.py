@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from neardup_solr import hangup
-from neardup_solr.arguments import Action, MeasureName
+from neardup_solr.argument_types import Action, MeasureName
 from neardup_solr.checks import require, require_positive
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import check_regular

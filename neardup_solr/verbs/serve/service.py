@@ -25,7 +25,7 @@ from neardup_solr.measures import NAMES, measure_named
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, Document
-from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
+from neardup_solr.settings_by_name import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.faults import is_of_solr
 from neardup_solr.solr.finder import Cache

@@ -14,14 +14,8 @@ from neardup_solr.minhash import band_plans
 from neardup_solr.minhash.band_plans import Tuning
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document, filter_usable, ordered
-from neardup_solr.settings import (
-    DEFAULT_SETTINGS,
-    FIRST_TEXTS,
-    Settings,
-    fit_shingles,
-    refuse_settings,
-    settings_of,
-)
+from neardup_solr.settings import Settings, refuse_settings
+from neardup_solr.settings_by_name import DEFAULT_SETTINGS, FIRST_TEXTS, fit_shingles, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.patience import keep_patience
 from neardup_solr.sources import reading_of

@@ -25,7 +25,7 @@ from neardup_solr.cli.command import list_parameters
 from neardup_solr.cli.main import COMMANDS, command, in_options, parser
 from neardup_solr.cli.typed import connect
 from neardup_solr.comma_names import join_names, split_names
-from neardup_solr.option_table import ROWS, find_row
+from neardup_solr.option_rows import ROWS, find_row
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
 from neardup_solr.suggestions import read_words

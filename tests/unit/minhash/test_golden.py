@@ -13,7 +13,8 @@ import pytest
 
 from neardup_solr import Document, Settings
 from neardup_solr.minhash import encode_documents, make_entry
-from neardup_solr.settings import FAMILIES, KINDS, choose_fields
+from neardup_solr.settings import FAMILIES, KINDS
+from neardup_solr.settings_by_name import choose_fields
 from neardup_solr.text.characters import table
 from tests.unit.minhash.test_encode import as_fields
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr import Settings
-from neardup_solr.arguments import Family, Kind
+from neardup_solr.argument_types import Family, Kind
 from neardup_solr.minhash import sign, spell_shingles
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.settings import KINDS
