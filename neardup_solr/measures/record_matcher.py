@@ -28,7 +28,7 @@ from neardup_solr.measures.levels import LEVELS, compare_fields
 from neardup_solr.measures.lists import SURE, find_lists, match_lists
 from neardup_solr.measures.logistic import LEAST_ALIKE
 from neardup_solr.measures.model import MEASURES, NEUTRAL, SCALE, Model, judge, make_measure
-from neardup_solr.measures.pairs import Pairs
+from neardup_solr.measures.pairs import Pairs, find_pairs
 from neardup_solr.measures.pretrained import WholeRecords
 from neardup_solr.measures.unsure import describe_unsure
 from neardup_solr.measures.weights import Evidence, Weights
@@ -74,7 +74,7 @@ class RecordMatcher:
     may_be_lists: bool = False
     border: str = field(init=False, default="")
     unsure: str = field(init=False, default="")
-    _sure: Similarities = field(init=False, repr=False, default_factory=lambda: np.empty(0))
+    _are_sure: NDArray[np.bool_] | None = field(init=False, repr=False, default=None)
     _wholes: WholeRecords = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -84,13 +84,18 @@ class RecordMatcher:
             self.as_wholes = self.weights.as_wholes
         self._wholes = WholeRecords(self.forms, self.columns, self.threads, self.sample)
 
-    def match(self, pairs: Pairs, tell: Callable[[int], None] = ignore) -> Similarities:
+    def match(
+        self, pairs: Pairs, tell: Callable[[int], None] = ignore, *, every: Pairs | None = None
+    ) -> Similarities:
         """Compute the probability of each pair that both records are the same.
 
-        `tell` gets how many are done.
+        `tell` gets how many are done. If the pairs are some of `every` pair of the records, those
+        teach the weights, and so do not depend on which are asked for.
         """
         tell(0)
         is_first = self.weights is None
+        if is_first and every is not None and self.model is None and not self.as_wholes:
+            return self._match_some(pairs, every, tell)
         if self.model is None and self.as_wholes:
             probabilities = by_fields.to_probabilities(self._weigh_wholes(pairs))
         elif self.model is None:
@@ -102,11 +107,34 @@ class RecordMatcher:
             if self.may_be_lists:
                 probabilities = self._match_lists(pairs, probabilities, rows)
         if is_first and self.weights is not None:
-            self.unsure = describe_unsure(
-                self.columns, pairs, probabilities, self.weights, self._sure
-            )
+            self._describe_unsure(pairs, probabilities, self._are_sure)
         tell(len(pairs))
         return probabilities
+
+    def _match_some(
+        self, pairs: Pairs, every: Pairs, tell: Callable[[int], None]
+    ) -> Similarities:  # fmt: skip
+        """Compute the probabilities of pairs as they are among `every` pair, which teaches."""
+        taught = self._match_fields(every, tell)
+        places = find_pairs(pairs, every)
+        is_taught = places >= 0
+        probabilities = np.empty(len(pairs))
+        probabilities[is_taught] = taught[places[is_taught]]
+        probabilities[~is_taught] = self.match(pairs[~is_taught])
+        are_sure = self._are_sure
+        if are_sure is not None:
+            are_sure = np.where(is_taught, are_sure[places], np.False_)
+        self._describe_unsure(pairs, probabilities, are_sure)
+        tell(len(pairs))
+        return probabilities
+
+    def _describe_unsure(
+        self, pairs: Pairs, probabilities: Similarities, are_sure: NDArray[np.bool_] | None
+    ) -> None:
+        """Say what is unsure about pairs, of which some are sure as whole records."""
+        assert self.weights is not None
+        sure = probabilities[:0] if are_sure is None else probabilities[are_sure]
+        self.unsure = describe_unsure(self.columns, pairs, probabilities, self.weights, sure)
 
     def _match_fields(self, pairs: Pairs, tell: Callable[[int], None]) -> Similarities:
         whole = np.empty(len(pairs), dtype=np.float64)
@@ -141,7 +169,7 @@ class RecordMatcher:
         odds = np.full(len(pairs), -MOST_BITS)
         odds[likely] = self._wholes.weigh(pairs[likely])
         is_best = mutual_best(pairs, odds) & (odds >= 0.0)
-        self._sure = probabilities[is_best & (odds >= SURE)]
+        self._are_sure = is_best & (odds >= SURE)
         lists = find_lists(self.columns, pairs[is_best])
         if lists is None:
             return probabilities
@@ -152,7 +180,7 @@ class RecordMatcher:
             if matched is None or (self.model is not None and matched[1]):
                 return probabilities
             are_best, by_odds = matched
-        self.border, self._sure = lists.border, np.empty(0)
+        self.border, self._are_sure = lists.border, None
         if by_odds:
             self.as_wholes = True
             odds = np.where(are_best, odds, np.minimum(odds, -1.0))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from neardup_solr import progress
 from neardup_solr.answers import SAME
+from neardup_solr.argument_types import Way
 from neardup_solr.candidates import Copies
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Comparer, Flat, Limits, floor
@@ -22,7 +23,7 @@ from neardup_solr.progress import OnProgress, Progress, ignore, prefetch, run_as
 from neardup_solr.records import BORDER, NO_DISTANCE
 from neardup_solr.sizes import SIZES
 from neardup_solr.text.packed import Packed, pack, size_of
-from neardup_solr.verbs.duplicates.candidate_pairs import TEXTS, make_joining
+from neardup_solr.verbs.duplicates.candidate_pairs import TEXTS, find_candidates, make_joining
 from neardup_solr.verbs.duplicates.copies import find_copies, number_equal
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import AT_ONCE, THREADS, split_fitting
@@ -53,7 +54,8 @@ class Comparison:
     """A comparison of pairs of documents by the measure of their corpus.
 
     A `matcher` compares records by their fields, or by a model. What `answers` call different is
-    not near. `copies` are the documents of equal normal forms, None if these are not known.
+    not near. `copies` are the documents of equal normal forms, None if these are not known. The
+    weights of fields are learnt from `every` pair, None for those that are compared.
     """
 
     plan: RunPlan
@@ -62,6 +64,7 @@ class Comparison:
     answers: RowAnswers | None = None
     matcher: RecordMatcher | None = None
     copies: Copies | None = None
+    every: Pairs | None = None
 
     @classmethod
     def of(cls, plan: RunPlan, corpus: Corpus) -> Comparison:
@@ -101,6 +104,18 @@ class Comparison:
         """The number of documents that count, copies once if they are known."""
         copies, corpus = self.copies, self.corpus
         return len(corpus if copies is None else copies.distinct) - len(corpus.dead)
+
+    def learn_from_all(self, way: Way) -> Comparison:
+        """Find the candidates of all groups, if weights of fields are to be learnt from them.
+
+        So `same` leaves out pairs, and changes the probability of none.
+        """
+        matcher, plan = self.matcher, self.plan
+        if not plan.same or matcher is None or matcher.weights or matcher.as_wholes:
+            return self
+        whole = self.corpus.without_groups()
+        copies = find_copies(plan, whole, self.columns)
+        return replace(self, every=find_candidates(plan, whole, way, copies, self.columns).pairs)
 
     def measure(self, pairs: Pairs) -> Verified:
         """Measure pairs, whatever their similarity is."""
@@ -203,8 +218,9 @@ class Comparison:
     ) -> Verified:  # fmt: skip
         """Find the pairs of records that their fields call the same. All are compared at once."""
         is_first = matcher.weights is None
+        total = len(pairs if self.every is None else self.every)
         probabilities = matcher.match(
-            pairs, lambda done: on_progress(Progress(COMPARING, done, len(pairs)))
+            pairs, lambda done: on_progress(Progress(COMPARING, done, total)), every=self.every
         )
         weights = matcher.weights
         if is_first and weights and not (weights.as_wholes or weights.are_matches.any()):

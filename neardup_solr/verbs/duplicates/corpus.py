@@ -126,6 +126,12 @@ class Corpus:
         LOG.warning("%s", rest.common)
         return replace(rest, signatures=rows.table())
 
+    def without_groups(self) -> Corpus:
+        """The same documents, of which all that count are compared with each other."""
+        whole = replace(self, groups=_number_groups(None, self.dead, len(self)), alone=0)
+        whole._forms.extend(self._forms)
+        return whole
+
     def living(self) -> NDArray[np.intp]:
         """The rows that count, in ascending order."""
         return np.delete(np.arange(len(self)), self.dead)

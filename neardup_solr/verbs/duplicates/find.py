@@ -65,6 +65,7 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
         comparison = Comparison.of(plan, corpus)
         way = name_way(plan, corpus, comparison.distinct)
         candidates = find_candidates(plan, corpus, way, comparison.copies, comparison.columns)
+        comparison = comparison.learn_from_all(way)
         if plan.answers is not None:
             comparison = replace(comparison, answers=find_answered(corpus, plan.answers))
         if earlier is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -157,3 +158,53 @@ def test_a_remembered_run_knows_no_groups(tmp_path: Path) -> None:
     everything = nd.duplicates(after, **how)
     assert found_pairs(everything) == found_pairs(nd.duplicates(after, by="bands", measure="words"))
     assert found_pairs(nd.duplicates(after, same="tenant", **how)) == found_pairs(full)
+
+
+def fleet() -> list[dict[str, str]]:
+    """Boats, of which 30 are entered twice, with a slip or without a year."""
+    draw = random.Random(3)
+
+    def name(*parts: str) -> str:
+        return "".join(draw.choice(part.split("|")) for part in parts)
+
+    boats = [
+        {
+            "boat": name("Sea|North|Blue|Old|Grey|Swift", "gull|wind|star|fox", "| II| of Senn"),
+            "owner": name("Marta|Jonas|Otto|Lena|Ines", " Linsen| Weber| Holm| Dahl| Keller"),
+            "built": str(draw.randint(1960, 2019)),
+            "port": draw.choice(["Kiel", "Brest", "Split"]),
+        }
+        for _ in range(120)
+    ]
+    for boat in draw.sample(boats, 30):
+        built = draw.choice([boat["built"], ""])
+        boats.append({**boat, "owner": boat["owner"].replace("e", "", 1), "built": built})
+    return [{"id": str(number), **boat} for number, boat in enumerate(boats)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"same": "port"}, {"same": "owner"}, {"same": "built"}, {"same": ("port", "built")},
+     {"answers": "answers.jsonl"}],
+    ids=str,
+)  # fmt: skip
+def test_the_probability_of_a_pair_depends_on_no_other_that_is_left_out(
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The weights of fields are learnt from all records, and `explain` knows the same ones."""
+    monkeypatch.chdir(tmp_path)
+    boats, fields = fleet(), "boat,owner,built:exact"
+
+    def find(**limits: Any) -> dict[tuple[str, str], float]:
+        found = nd.duplicates(boats, fields=fields, **limits)
+        return {(pair.id, pair.other_id): pair.similarity for pair in found.pairs}
+
+    usual = find(min_similarity=0.01)
+    for id, other_id in [*usual][:6]:
+        nd.answer(boats, id, other_id, "same", answers="answers.jsonl", text=["boat", "owner"])
+    some = find(**options)
+    assert 4 < len(some) < len(usual)
+    assert some == pytest.approx({pair: usual[pair] for pair in some})
+    pair = next(iter(some))
+    explained = nd.explain(boats, *pair, fields=fields)
+    assert explained.facts.probability == pytest.approx(some[pair])
