@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from neardup_solr.candidates import all_candidates
 from neardup_solr.candidates.by_word import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import Similarities, columns, em, lookalikes
-from neardup_solr.measures.aligned import ALIGNED, compare_records
+from neardup_solr.measures.aligned import ALIGNED
+from neardup_solr.measures.alignment import compare_records
 from neardup_solr.measures.columns import FieldColumn, make_column, parse_fields
 from neardup_solr.measures.fields import LEAST_PROBABILITY, match_fields
 from neardup_solr.measures.frequencies import count_words

@@ -29,7 +29,8 @@ import neardup_solr as nd
 from neardup_solr.candidates import all_candidates
 from neardup_solr.candidates.by_word import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import aligned
-from neardup_solr.measures.aligned import ALIGNED, compare_records
+from neardup_solr.measures.aligned import ALIGNED
+from neardup_solr.measures.alignment import compare_records
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.candidate_pairs import choose_way

@@ -29,9 +29,11 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.candidates.by_word import WORD_DEFAULT, word_candidates
-from neardup_solr.measures import aligned
-from neardup_solr.measures.aligned import ALIGNED, alignment, mutual_best
+from neardup_solr.measures import alignment as aligning
+from neardup_solr.measures.aligned import ALIGNED
+from neardup_solr.measures.alignment import alignment
 from neardup_solr.measures.frequencies import Frequencies, count_words
+from neardup_solr.measures.pairs import mutual_best
 
 THRESHOLDS = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85)
 THREADS = os.cpu_count() or 1
@@ -95,7 +97,7 @@ def idf_containment(of: Linkage) -> Similarities:
 
 def by_alignment(of: Linkage) -> NDArray[np.float64]:
     """Ours."""
-    return aligned.compare_records(of.forms, of.pairs, count_words(of.forms), threads=THREADS)
+    return aligning.compare_records(of.forms, of.pairs, count_words(of.forms), threads=THREADS)
 
 
 PLAIN = {
@@ -144,14 +146,14 @@ def plain_words(form: str) -> list[str]:
 @contextmanager
 def without(**changes: Any) -> Iterator[None]:
     """The measure with other constants."""
-    kept = {name: getattr(aligned, name) for name in changes}
+    kept = {name: getattr(aligning, name) for name in changes}
     for name, value in changes.items():
-        setattr(aligned, name, value)
+        setattr(aligning, name, value)
     try:
         yield
     finally:
         for name, value in kept.items():
-            setattr(aligned, name, value)
+            setattr(aligning, name, value)
 
 
 NO_ACRONYMS = range(0)
@@ -191,7 +193,7 @@ def variant(of: Linkage, changes: dict[str, Any]) -> Quality:
         known = count_words(of.forms)
         if changes.get("Frequencies"):
             known = Flat(known.documents, known.counts)
-        return best(of, aligned.compare_records(of.forms, of.pairs, known, threads=THREADS))
+        return best(of, aligning.compare_records(of.forms, of.pairs, known, threads=THREADS))
 
 
 def combinations_of(of: Linkage) -> dict[str, Quality]:

@@ -22,8 +22,8 @@ from lib.kinds import Table, read_tables
 from lib.made import MADE
 from numpy.typing import NDArray
 
-from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.logistic import fit_logistic
+from neardup_solr.measures.pairs import mutual_best
 from neardup_solr.measures.pretrained import WholeRecords
 from neardup_solr.memory import Spill
 from neardup_solr.verbs.duplicates.candidate_pairs import find_candidates, name_way

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from lib.kinds import IdPair, Row, Table
-from neardup_solr.measures.aligned import mutual_best
+from neardup_solr.measures.pairs import mutual_best
 from neardup_solr.text.normalize import normalize
 
 NAMES = ("title", "name", "song", "song_name", "company", "affiliation", "holder", "address")

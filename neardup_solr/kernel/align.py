@@ -1,4 +1,4 @@
-"""Soft alignment of the words of records, in compiled code, as `measures.aligned` describes it.
+"""Soft alignment of the words of records, in compiled code, as `measures.alignment` describes it.
 
 First whole records: equal words, runs of words that a word joins or spells, then words that stand
 for each other. Then how far a word stands for another.

@@ -40,8 +40,9 @@ Distances = NDArray[np.int64]
 Similarities = NDArray[np.float64]
 # The file of each measure, which is its name in capitals there. Files load when they are needed.
 FILES: dict[PairMeasure, str] = {
-    "words": "sets", "jaccard": "sets", "containment": "sets", "aligned": "aligned",
-    "records": "aligned", "estimate": "sets", "fields": "fields", "model": "model", "auto": "sets",
+    "words": "edited_words", "jaccard": "sets", "containment": "sets", "aligned": "aligned",
+    "records": "aligned", "estimate": "sets", "fields": "fields", "model": "model",
+    "auto": "edited_words",
 }  # fmt: skip
 AUTO = "auto"
 NAMES: tuple[MeasureName, ...] = get_args(MeasureName)[1:]  # of texts, without "auto"

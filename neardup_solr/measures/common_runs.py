@@ -9,7 +9,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures.sets import hash_runs
+from neardup_solr.measures.text_hashes import hash_runs
 
 RUN, SHORT, FEWEST_TEXTS = 3, 60, 5  # words that are common together, of texts of so many or more
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures.aligned import compare_records
+from neardup_solr.measures.alignment import compare_records
 from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, Marks, Numbers, Table
 from neardup_solr.measures.pairs import Pairs, number_pairs, pairs_of
 

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.columns import MISSING, FieldColumn, Marks, Numbers, Table
 from neardup_solr.measures.fields import LEAST_PROBABILITY
-from neardup_solr.measures.pairs import Pairs
+from neardup_solr.measures.pairs import Pairs, mutual_best
 
 MOST_BY_CHANCE = 4.0  # standard deviations
 ACROSS, ACROSS_AT_LEAST = 0.75, 0.55  # of the best matches: two lists for sure, or perhaps

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz.distance import OSA
 
-from neardup_solr.measures.aligned import INITIAL, compare_records, word_similarity
+from neardup_solr.measures.alignment import INITIAL, compare_records, word_similarity
 from neardup_solr.measures.columns import FieldColumn, Marks, Numbers
 from neardup_solr.measures.frequencies import Frequencies
 from neardup_solr.measures.pairs import Pairs

@@ -78,3 +78,16 @@ def in_parts(work: Callable[[slice], None], steps: NDArray[Any], threads: int) -
         return
     with thread_pool(threads) as pool:
         list(pool.map(work, parts))
+
+
+def mutual_best(pairs: Pairs, similarities: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Mark pairs that are the most similar of both records, ties included: shape (pairs,).
+
+    An option for two sides that list each thing once; within a file, which may list a thing
+    more than twice, it loses pairs.
+    """
+    top = np.zeros(int(pairs.max(initial=0)) + 1)
+    for rows in pairs.T:
+        np.maximum.at(top, rows, similarities)
+    best: NDArray[np.bool_] = similarities[:, np.newaxis] == top[pairs]
+    return best[:, 0] & best[:, 1]

@@ -27,13 +27,12 @@ import numpy as np
 
 from neardup_solr.kernel import shingle_hashes
 from neardup_solr.measures import Flat
-from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.columns import FieldColumn, Table
 from neardup_solr.measures.fields import EQUAL_ODDS, OTHER_NAMES, mark_same
 from neardup_solr.measures.levels import compare_fields
 from neardup_solr.measures.other_names import NameColumns, choose_naming, list_names
-from neardup_solr.measures.pairs import Pairs, in_parts, take_evenly
-from neardup_solr.measures.sets import hash_sets
+from neardup_solr.measures.pairs import Pairs, in_parts, mutual_best, take_evenly
+from neardup_solr.measures.text_hashes import hash_sets
 from neardup_solr.measures.weights import Weights, estimate_weights
 from neardup_solr.settings import Settings
 

@@ -15,7 +15,7 @@ from neardup_solr import measures
 from neardup_solr.argument_types import PairMeasure
 from neardup_solr.measures import Measurements, Similarities, measure_named
 from neardup_solr.measures import fields as by_fields
-from neardup_solr.measures.aligned import compare_records, mutual_best
+from neardup_solr.measures.alignment import compare_records
 from neardup_solr.measures.columns import (
     MISSING,
     FieldColumn,
@@ -28,7 +28,7 @@ from neardup_solr.measures.levels import LEVELS, compare_fields
 from neardup_solr.measures.lists import SURE, find_lists, match_lists
 from neardup_solr.measures.logistic import LEAST_ALIKE
 from neardup_solr.measures.model import MEASURES, NEUTRAL, SCALE, Model, judge, make_measure
-from neardup_solr.measures.pairs import Pairs, find_pairs
+from neardup_solr.measures.pairs import Pairs, find_pairs, mutual_best
 from neardup_solr.measures.pretrained import WholeRecords
 from neardup_solr.measures.unsure import describe_unsure
 from neardup_solr.measures.weights import Evidence, Weights

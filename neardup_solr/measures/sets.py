@@ -2,29 +2,24 @@
 
 jaccard: common shingles / all shingles of both. containment: common shingles / those of the text
 that has fewer, 1 if it is an excerpt of the other. estimate: the Jaccard similarity as the share of
-equal values of two signatures. words: the edited words of two texts.
+equal values of two signatures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain, pairwise
 
-import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import measures
 from neardup_solr.argument_types import Way
-from neardup_solr.kernel import edits, joins, shingle_hashes
+from neardup_solr.kernel import joins, shingle_hashes
 from neardup_solr.measures import Flat, Measure, Measurements, Similarities
 from neardup_solr.measures.pairs import Pairs, in_parts
+from neardup_solr.measures.text_hashes import hash_sets
 from neardup_solr.minhash import signature
-from neardup_solr.minhash.sign import IN_PLACE
-from neardup_solr.records import NO_DISTANCE
 from neardup_solr.settings import Settings
-from neardup_solr.text.packed import pack
-from neardup_solr.text.shingles import shingles
 
 Counts = NDArray[np.int64]
 # Similarities from numbers of shingles: those that two texts have in common, and those of each.
@@ -68,20 +63,17 @@ def _measure_of_sets(
     )
 
 
-def hash_sets(forms: Sequence[str], settings: Settings) -> Flat:
-    """Hash the set of shingles of each normal form to rising 64-bit numbers."""
-    if settings.kind not in IN_PLACE:
-        sets = [
-            sorted({mmh3.hash64(shingle, signed=False)[0] for shingle in shingles(form, settings)})
-            for form in forms
-        ]
-        bounds = np.cumsum([0, *map(len, sets)])
-        return Flat(np.fromiter(chain(*sets), np.uint64, bounds[-1]), bounds)
-    hashed, bounds = hash_runs(forms, settings.shingle_size, by_characters=settings.kind == "chars")
-    for first, last in pairwise(bounds.tolist()):
-        hashed[first:last].sort()
-    shingle_hashes.keep_distinct(hashed, bounds[1:])
-    return Flat(hashed[: bounds[-1]], bounds)
+JACCARD = _measure_of_sets("jaccard", _share_of_all)
+# Two texts on a subject share some shingles; an excerpt shares nearly all of its shingles.
+CONTAINMENT = _measure_of_sets("containment", _share_of_shorter, default=0.8, way="shingles")
+ESTIMATE = Measure(
+    name="estimate",
+    compared_field="signature",
+    prepare=lambda encoded, comparer: signature.decode_all(encoded, comparer.settings),
+    compare=lambda signatures, pairs, comparer: Measurements(
+        estimate_pairs(signatures, pairs, threads=comparer.threads)
+    ),
+)
 
 
 def _count_common(sets: Flat, pairs: Pairs, sizes: Counts, threads: int) -> Counts:
@@ -111,24 +103,6 @@ def estimate_pairs(
     return shares
 
 
-JACCARD = _measure_of_sets("jaccard", _share_of_all)
-# Two texts on a subject share some shingles; an excerpt shares nearly all of its shingles.
-CONTAINMENT = _measure_of_sets("containment", _share_of_shorter, default=0.8, way="shingles")
-ESTIMATE = Measure(
-    name="estimate",
-    compared_field="signature",
-    prepare=lambda encoded, comparer: signature.decode_all(encoded, comparer.settings),
-    compare=lambda signatures, pairs, comparer: Measurements(
-        estimate_pairs(signatures, pairs, threads=comparer.threads)
-    ),
-)
-
-
-def similarity(distance: int, longest: int) -> float:
-    """Normalise a distance: 1 - distance / words of the longer text, 1 for two empty texts."""
-    return 1.0 - distance / longest if longest else 1.0
-
-
 def find_shared_words(
     first: Sequence[str], second: Sequence[str], settings: Settings
 ) -> list[list[int]]:
@@ -144,49 +118,3 @@ def find_shared_words(
                 pairs |= {(at + step, -1): None for step in range(size)}
                 pairs |= {(-1, other + step): None for step in range(size)}
     return list(map(list, pairs))
-
-
-def hash_words(forms: Sequence[str]) -> Flat:
-    """Hash the words of each normal form, in their order, to 64 bits."""
-    return hash_runs(forms, 1)
-
-
-def hash_runs(forms: Sequence[str], size: int, *, by_characters: bool = False) -> Flat:
-    """Hash each run of `size` words, or characters, of normal forms, in their order, to 64 bits.
-
-    A shorter form is a run.
-    """
-    texts = pack(forms)
-    # A word and the blank after it take at least two bytes.
-    room = len(texts.data) if by_characters else len(texts.data) // 2 + len(forms)
-    hashed = np.empty(room, dtype=np.uint64)
-    bounds = np.zeros(len(forms) + 1, dtype=np.int64)
-    shingle_hashes.hash_shingles(
-        texts.data, texts.bounds, by_characters, np.uint64(size), hashed, bounds[1:]
-    )
-    return Flat(hashed[: bounds[-1]], bounds)
-
-
-def _compare(texts: Flat, pairs: Pairs, comparer: measures.Comparer) -> Measurements:
-    pairs = np.ascontiguousarray(pairs)
-    lengths = texts.lengths_of(pairs)
-    longest: measures.Distances = lengths.max(axis=1, initial=0)
-    of_length = np.zeros(longest.max(initial=0) + 1, dtype=np.int64)
-    of_length[longest] = 1
-    for length in np.flatnonzero(of_length).tolist():
-        of_length[length] = comparer.measure.largest_distance(length, comparer.limits)
-    allowed: measures.Distances = of_length[longest]
-    distances = np.empty(len(pairs), dtype=np.int64)
-
-    def compare_part(part: slice) -> None:
-        edits.compute_distances(*texts, pairs[part], allowed[part], distances[part])
-
-    in_parts(compare_part, lengths.prod(axis=1) / edits.BLOCK, comparer.threads)
-    similarities = 1.0 - distances / np.maximum(longest, 1)
-    return Measurements(similarities, np.where(distances > allowed, NO_DISTANCE, distances))
-
-
-WORDS = Measure(
-    name="words", has_distance=True, prepare=lambda forms, _: hash_words(forms), compare=_compare
-)
-AUTO = WORDS  # until the texts are read

@@ -13,12 +13,11 @@ import numpy as np
 
 from neardup_solr.errors import counted
 from neardup_solr.measures import Similarities
-from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.measures.columns import MISSING, FieldColumn
 from neardup_solr.measures.em import LOOKALIKES, measure_agreements
 from neardup_solr.measures.fields import LEAST_PROBABILITY
 from neardup_solr.measures.levels import compare_fields, mark_equal
-from neardup_solr.measures.pairs import Pairs, take_evenly
+from neardup_solr.measures.pairs import Pairs, mutual_best, take_evenly
 from neardup_solr.measures.variants import FEWEST, count_by_chance, is_telling
 from neardup_solr.measures.weights import Weights
 

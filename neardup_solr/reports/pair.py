@@ -113,7 +113,7 @@ class PairTable:
     def _find_same(self, first: Sequence[str], second: Sequence[str]) -> Pairs:
         """Find the words of two normal forms that the measure takes for the same."""
         if self.frequencies is not None:
-            from neardup_solr.measures.aligned import stand_ins
+            from neardup_solr.measures.alignment import stand_ins
 
             return stand_ins(first, second, self.frequencies)
         is_of_sets = self.measure in ("jaccard", "containment", "estimate")

@@ -25,6 +25,17 @@ from neardup_solr.text.links import (
 )
 from neardup_solr.text.normalize import words_of
 from neardup_solr.text.roman import ALONE, read_numerals, read_roman
+from neardup_solr.text.written_amounts import (
+    FRACTION,
+    GROUPS,
+    MONEY,
+    PARTS,
+    join_fraction,
+    join_parts,
+    write_groups,
+    write_money,
+    write_whole,
+)
 from neardup_solr.text.written_dates import (
     DATE,
     DAY_FIRST,
@@ -58,42 +69,33 @@ _HAS_PARTS = re.compile(
     r"|[^\x00-\x7f](?:(?<=\d)|(?<=[\u00bc-\u00be\u2150-\u215e\u2212]))"
 )
 _IBAN = re.compile(r"\b[A-Z]{2}\d\d(?: [A-Z\d]{2,4}){3,8}\b")
-_SIGNS = "[$€£¥₹₽]|(?:eur|usd|chf|gbp)"
-_MONEY = re.compile(
-    r"(?=\d)(?:(?<![\d.,])"
-    r"(?:(?<=[$€£¥₹₽])|(?<=[$€£¥₹₽] )|(?<=\beur )|(?<=\busd )|(?<=\bchf )|(?<=\bgbp ))"
-    r"(\d+)(?:\.(\d{1,2}))?(?![\w]|[.,]\d)"
-    r"|(?<![\w.,])(\d+)(?:\.(\d{1,2}))?(?=\s?(?:[$€£¥₹₽]|(?:eur|usd|chf|gbp)\b)))",
-    re.I,
-)
-_MORE = r"\d|[^\W\d_](?![^\W\d_])"  # of a number; other letters are a unit
-_GROUPS = re.compile(
-    r"(?=[\d(+])(?<![^\W_])(?<!\d[.,])(?:"
-    # Thousands: 12,500 and 12 500.00, also by twos, as in 1,00,000.
-    r"(?P<whole>[1-9]\d{0,2}(?:(?P<point>[ ,.'])\d{3})(?:(?P=point)\d{3})*|\d{1,2}(?:,\d\d)+,\d{3})"
-    rf"(?:[.,](?P<cents>\d{{1,2}}))?(?!{_MORE}|[ ,.'/-]\d)"
-    # A telephone and other long runs of digits.
-    r"|(?P<run>\+?\(?\d(?:\d|[ ()/-](?=[\d(+])|[ )/-]{2}(?=[\d(])|[,;]\s(?=\d))*[\d)]"
-    r"|\d+(?:\.\d{2,}){2,})(?P<check>[ -]?x)?(?![^\W_]|[.,]\d)"
-    # A decimal, or a list.
-    rf"|(?P<decimal>\d+(?:,\d+)+)(?!{_MORE}|[.,]\d)"
-    r")",
-    re.I,
-)
 _VERSION = re.compile(r"(?<![^\W_])v\.?\s?(?=\d+\.\d)")  # v3.1 is 3.1
 _BARE = re.compile(r"(?<![\w.,:/)])\.(?=\d)")  # .5 is 0.5
 _ZEROS = re.compile(r"(?<![\w.,:/-])(\d+)\.0+(?![.:/-]?\d)")  # 5.0 is 5
-_FRACTION = re.compile(r"(?<![\w.,:/-])(\d{1,2})/(2|3|4|8)(?![\d.,:/-]|\w{3})")
-_PARTS = re.compile(r"\d++(?:[.:]\d++)++")
 _NEGATIVE = re.compile(
     r"(?<![^\s(])-(?=[$€£¥]?\d[\d\u02d1]*\s?[°%$€£¥]|[$€£¥]\s?\d)|(?<=[$€£¥])\s?-(?=\d)"
 )
 _BETWEEN = re.compile(r"(?<=\d) ([:/-]) (?=\d)")  # 3 - 5 is 3-5
 _WITHIN = re.compile(r"(?<=\w)[-/](?=\w)")  # of a number or a code
-_RUN_DIGITS = 7  # from which digits are compared without what separates them
-_LAST_DIGITS = 9  # of a telephone, with or without the code of its country
-_LOCAL = re.compile(r"\(\d+\)[ \d/-]+|\d{3}[ /.-]\d{3}[ /.-]\d{4}")
-_YEARS = re.compile(r"[12]\d{3}[-/][12]\d{3}")
+_NOTATIONS: tuple[tuple[re.Pattern[str], Any], ...] = (
+    (_VERSION, ""),
+    (_BARE, "0."),
+    (DATE, write_date),
+    (DAY_FIRST, write_day_first),
+    (MONTH_FIRST, write_month_first),
+    (TIME, write_time),
+    (GROUPS, write_groups),
+    (MONEY, write_money),
+    (_BETWEEN, r"\1"),
+    (_ZEROS, r"\1"),
+)
+_JOINED = {DAY_FIRST: write_named_day, MONTH_FIRST: write_named_month, GROUPS: write_whole}
+_WHOLE_NOTATIONS = (
+    *((pattern, _JOINED.get(pattern, write)) for pattern, write in _NOTATIONS),
+    (FRACTION, join_fraction),
+    (PARTS, join_parts),
+    (_NEGATIVE, POINT),
+)
 
 
 def list_numbers(text: str) -> list[str]:
@@ -181,75 +183,3 @@ def _fold(text: str) -> str:
         text = unicodedata.normalize("NFKC", _MIXED_FRACTION.sub(" ", text)).translate(_ALIKE)
         text = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
     return _IBAN.sub(lambda match: match[0].replace(" ", ""), read_numerals(text))
-
-
-def _write_whole(match: re.Match[str]) -> str:
-    """Write thousands and decimals, but no telephones and other runs of numbers."""
-    whole = match["whole"]
-    are_numbers = match["point"] == " " and not match["cents"] and " 000" not in whole
-    return match[0] if match["run"] is not None or are_numbers else _write_groups(match)
-
-
-def _join_parts(match: re.Match[str]) -> str:
-    """Join the parts of a decimal, a version, a time or a ratio, but not of a telephone."""
-    number = match[0]
-    parts = re.split("[.:]", number)
-    rest = match.string[match.end() : match.end() + 3].lstrip(" ")
-    if ":" in number:
-        are_apart = parts[0] != "1" and any(len(part) > 2 for part in parts[1:])
-        return number if are_apart or re.match(r"-\d", rest) else POINT.join(parts)
-    is_address = len(parts) == 4 and max(map(int, parts)) < 256
-    is_run = len(parts) > 2 and min(map(len, parts)) > 1 and sum(map(len, parts)) >= _RUN_DIGITS
-    return number if is_run and not is_address else POINT.join(parts)
-
-
-def _join_fraction(match: re.Match[str]) -> str:
-    over, under = int(match[1]), int(match[2])
-    return f"{over}{POINT * 2}{under}" if 0 < over < under else match[0]
-
-
-def _write_groups(match: re.Match[str]) -> str:
-    if (whole := match["whole"]) is not None:
-        cents = match["cents"]
-        return re.sub(r"\D", "", whole) + (f".{cents}" if cents else "")
-    if (decimal := match["decimal"]) is not None:
-        return decimal.replace(",", "." if decimal.count(",") == 1 else ", ")
-    run, check = match["run"], match["check"]
-    groups = re.findall(r"\d+", run.replace("(0)", ""))
-    digits = "".join(groups)
-    is_address = "." in run and len(groups) == 4 and max(map(int, groups)) < 256
-    is_telephone = run[0] in "+0" or _LOCAL.fullmatch(run) is not None
-    if len(digits) < _RUN_DIGITS or is_address or _YEARS.fullmatch(run):
-        return match[0]
-    if is_telephone and check is None:
-        digits = digits.lstrip("0")[-_LAST_DIGITS:]
-    before, after = " " if run[0] == "(" else "", " " if run[-1] == ")" else ""
-    return f"{before}{digits}{'x' if check else ''}{after}"
-
-
-def _write_money(match: re.Match[str]) -> str:
-    whole, cents, _whole, _cents = match.groups()
-    return f"{whole or _whole}.{cents or _cents or '':0<2}"
-
-
-_NOTATIONS: tuple[tuple[re.Pattern[str], Any], ...] = (
-    (_VERSION, ""),
-    (_BARE, "0."),
-    (DATE, write_date),
-    (DAY_FIRST, write_day_first),
-    (MONTH_FIRST, write_month_first),
-    (TIME, write_time),
-    (_GROUPS, _write_groups),
-    (_MONEY, _write_money),
-    (_BETWEEN, r"\1"),
-    (_ZEROS, r"\1"),
-)
-
-_JOINED = {DAY_FIRST: write_named_day, MONTH_FIRST: write_named_month, _GROUPS: _write_whole}
-
-_WHOLE_NOTATIONS = (
-    *((pattern, _JOINED.get(pattern, write)) for pattern, write in _NOTATIONS),
-    (_FRACTION, _join_fraction),
-    (_PARTS, _join_parts),
-    (_NEGATIVE, POINT),
-)

@@ -11,7 +11,7 @@ from itertools import combinations, pairwise
 from rapidfuzz.distance import Levenshtein
 
 import neardup_solr as nd
-from neardup_solr.measures.sets import similarity
+from neardup_solr.measures.edited_words import similarity
 from neardup_solr.records import natural
 from neardup_solr.reports.html.page import Page
 from neardup_solr.text import diff

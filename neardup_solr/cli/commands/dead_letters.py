@@ -105,6 +105,9 @@ def retry(typed: Typed) -> int:
     return INCOMPLETE if done.failed or done.unfinished else 0
 
 
+COMMANDS = {"show": show_letters, "retry": retry}
+
+
 def _find_target(typed: Typed) -> Collection:
     """Find the collection that the options name, or else that of the job.
 
@@ -150,6 +153,3 @@ def _row(letter: nd.types.Letter) -> dict[str, str | None]:
         name: cell and cell.encode("utf-8", "backslashreplace").decode()
         for name, cell in cells.items()
     }
-
-
-COMMANDS = {"show": show_letters, "retry": retry}

@@ -162,7 +162,7 @@ class Corpus:
         """
         if self.sets is not None:
             return self.sets.flat()
-        from neardup_solr.measures.sets import hash_sets
+        from neardup_solr.measures.text_hashes import hash_sets
 
         sets, every, characters = self.spill.lists(), range(len(self)), 0
         parts = (every[part] for part in split_fitting(len(self), lambda: (len(sets), characters)))

@@ -79,7 +79,7 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
         )
         plan.on_progress(Progress("grouping", 0))
         if plan.linkage == "mutual_best":
-            from neardup_solr.measures.aligned import mutual_best
+            from neardup_solr.measures.pairs import mutual_best
 
             verified.keep(mutual_best(verified.pairs, verified.similarities))
         comparison.add_same(verified)

@@ -147,7 +147,7 @@ def read_source(
         )  # fmt: skip
         if sets is None:
             return batch, signed, None
-        from neardup_solr.measures.sets import hash_sets
+        from neardup_solr.measures.text_hashes import hash_sets
 
         return batch, signed, hash_sets(signed.normal, settings)
 

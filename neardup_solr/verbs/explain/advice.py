@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from neardup_solr.candidates import MOST_OF_ALL
 from neardup_solr.measures import floor, measure_named
-from neardup_solr.measures.sets import CONTAINMENT, WORDS
+from neardup_solr.measures.edited_words import WORDS
+from neardup_solr.measures.sets import CONTAINMENT
 from neardup_solr.minhash import band_plans, make_entry, signature
 from neardup_solr.records import Document
 from neardup_solr.verbs.explain.facts import Facts, find_shared_bands

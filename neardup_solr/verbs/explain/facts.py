@@ -12,11 +12,12 @@ import numpy as np
 from neardup_solr import measures
 from neardup_solr.argument_types import PairMeasure, Way
 from neardup_solr.measures import Limits, floor, measure_named
-from neardup_solr.measures.aligned import ALIGNED, NUMBERS, Aligned, alignment, compare_records
+from neardup_solr.measures.aligned import ALIGNED, NUMBERS
+from neardup_solr.measures.alignment import Aligned, alignment, compare_records
+from neardup_solr.measures.edited_words import WORDS, similarity
 from neardup_solr.measures.equality import ANYTHING, Equality
 from neardup_solr.measures.frequencies import Frequencies
 from neardup_solr.measures.pairs import first_with_each
-from neardup_solr.measures.sets import WORDS, similarity
 from neardup_solr.minhash import sign, signature
 from neardup_solr.reports.pair import PairTable, Record, Row
 from neardup_solr.settings import WORD_CAP, Settings

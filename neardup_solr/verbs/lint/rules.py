@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from neardup_solr.errors import counted
@@ -194,16 +194,14 @@ def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-RULES: tuple[Callable[[CollectionFacts], Iterator[Finding]], ...] = (
-    _check_updates, _check_losses, _check_chain, _check_texts, _check_schema, _check_server,
-)  # fmt: skip
-
-
 def findings(facts: CollectionFacts) -> tuple[Finding, ...]:
     """Return all findings, the most serious first. Commands in remedies name the collection."""
+    rules = (
+        _check_updates, _check_losses, _check_chain, _check_texts, _check_schema, _check_server,
+    )  # fmt: skip
     listed = [
         replace(finding, remedy=finding.remedy.replace("-c NAME", facts.place))
-        for rule in RULES
+        for rule in rules
         for finding in rule(facts)
     ]
     return by_level(listed)

@@ -2,15 +2,8 @@
 
 from collections.abc import Sequence
 
-from neardup_solr.measures.aligned import (
-    ABBREVIATED,
-    CONTAINED,
-    FEW,
-    NUMBERS,
-    TELLING,
-    UNLIKE,
-    Aligned,
-)
+from neardup_solr.measures.aligned import NUMBERS
+from neardup_solr.measures.alignment import ABBREVIATED, CONTAINED, FEW, TELLING, UNLIKE, Aligned
 
 
 def record_similarity(rows: Sequence[Aligned], numbers: float = 0.0) -> float:

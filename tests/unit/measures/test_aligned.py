@@ -17,21 +17,19 @@ from neardup_solr import demo
 from neardup_solr.candidates import Candidates, Joining, all_candidates
 from neardup_solr.candidates.by_word import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import Comparer, Limits, measure_named
-from neardup_solr.measures.aligned import (
+from neardup_solr.measures.aligned import ALIGNED, NUMBERS
+from neardup_solr.measures.alignment import (
     ABBREVIATED,
-    ALIGNED,
     CROWD,
     INITIAL,
     LONGEST,
-    NUMBERS,
     Aligned,
     alignment,
     compare_records,
-    mutual_best,
     word_similarity,
 )
 from neardup_solr.measures.frequencies import Frequencies, count_words, split_words
-from neardup_solr.measures.pairs import Pairs
+from neardup_solr.measures.pairs import Pairs, mutual_best
 from neardup_solr.testing import SIZES
 from neardup_solr.text.normalize import normalize
 from tests.faults.tiers import sized

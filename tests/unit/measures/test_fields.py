@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from neardup_solr.candidates import all_candidates
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Similarities
-from neardup_solr.measures.aligned import compare_records
+from neardup_solr.measures.alignment import compare_records
 from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, make_column, parse_fields
 from neardup_solr.measures.em import FLOOR
 from neardup_solr.measures.fields import LEAST_PROBABILITY, FieldMatches, match_fields

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from neardup_solr.candidates import all_candidates
-from neardup_solr.measures.aligned import compare_records
+from neardup_solr.measures.alignment import compare_records
 from neardup_solr.measures.fields import match_fields
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.logistic import LEAST_ALIKE, learn, leave_out, predict

@@ -9,9 +9,9 @@ from rapidfuzz.distance import Levenshtein
 from neardup_solr import Document, Match, Settings, signature
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NAMES, Comparer, Limits, measure_named
+from neardup_solr.measures.edited_words import WORDS
 from neardup_solr.measures.frequencies import Frequencies, count_words
 from neardup_solr.measures.rerank import rerank
-from neardup_solr.measures.sets import WORDS
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Entry, Hit
 from neardup_solr.text import normalize

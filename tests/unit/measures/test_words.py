@@ -12,7 +12,8 @@ from rapidfuzz.distance import Levenshtein
 from neardup_solr.errors import SettingsError
 from neardup_solr.kernel import edits
 from neardup_solr.measures import Limits
-from neardup_solr.measures.sets import WORDS, hash_words
+from neardup_solr.measures.edited_words import WORDS
+from neardup_solr.measures.text_hashes import hash_words
 from tests.faults.tiers import sized
 
 FORMS = st.lists(
