@@ -87,6 +87,19 @@ def remove_across(
     return removed
 
 
+def count_outside(
+    removed: Iterable[Removed], clusters: Iterable[Cluster], *, has_sides: bool
+) -> int:  # fmt: skip
+    """Count the removed documents whose kept one is not of their cluster: of torn pairs."""
+    cluster_of = {
+        key_of(member.id, member.side): number
+        for number, cluster in enumerate(clusters)
+        for member in cluster.members
+    }
+    ends = ((key_of(one.id, 0), key_of(one.duplicate_of, int(has_sides))) for one in removed)
+    return sum(cluster_of.get(first, -1) != cluster_of.get(second, -2) for first, second in ends)
+
+
 def _neighbours(pairs: Iterable[Duplicate]) -> dict[str, dict[str, float]]:
     near: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for pair in pairs:

@@ -118,6 +118,7 @@ def duplicates(
     _say_duplicates(result)
     if counts is not None:
         _say_unique(counts, unique, removed, rejected)
+        _say_outside(result)
     if mark and not typed.paths:
         if result.doubt and not (dry_run or yes):
             _confirm_marks()
@@ -258,6 +259,20 @@ def _say_unique(
         failed = f"; {result.failed:,} could not be used and {_are(result.failed)} not in any file:"
         failed += " --rejected FILE saves them"
     show.say(f"Of {show.counted(result.records, 'record')}, {kept}, {away}{failed}.")
+
+
+def _say_outside(result: Duplicates) -> None:
+    """Say how many records are removed for one that is not of their cluster, if any are."""
+    from neardup_solr.clusters.removal import count_outside
+
+    if result.linkage != "complete":
+        return
+    outside = count_outside(result.removed.values(), result.clusters, has_sides=result.against)
+    if outside:
+        show.say(
+            f"{outside:,} of the removed {_are(outside)} near a kept record outside of the own"
+            " cluster: complete linkage leaves the cluster of such a pair empty."
+        )
 
 
 def _are(count: int) -> str:

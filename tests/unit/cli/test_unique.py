@@ -151,3 +151,32 @@ def test_templates_are_removed_only_after_a_question(folder: Path) -> None:
     assert "1 is in out.csv, 19 removed" in ran.stderr
     ran = neardup(*command)
     assert (ran.returncode, ran.stderr.count("a template, not copies")) == (0, 1)
+
+
+FERRIES = """id,text
+1,The night ferry to Orla leaves the old pier at nine and takes bicycles
+2,The night ferry to Orla leaves the old pier at nine and takes no bicycles
+3,The night ferry to Orla leaves the north pier at ten and takes no bicycles
+4,The day ferry to Orla leaves the north pier at ten and takes no cars
+5,The day ferry to Senn leaves the north pier at noon and takes no cars
+"""
+
+
+@pytest.mark.parametrize(
+    ("linkage", "texts", "outside"),
+    [("complete", FERRIES, "2"), ("single", FERRIES, ""),
+     ("complete", FERRIES[: FERRIES.index("3,")], ""),
+     ("complete", FERRIES.replace("Senn", "Orla").replace("noon", "ten"), "1")],
+)  # fmt: skip
+def test_what_is_removed_for_another_cluster_is_counted(
+    linkage: str, texts: str, outside: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With complete linkage, as the pairs of such records have no cluster."""
+    monkeypatch.chdir(tmp_path)
+    Path("ferries.csv").write_text(texts)
+    options = ["--measure", "words", "--min-similarity", "0.8", "--linkage", linkage, "--yes"]
+    files = ["--unique", "a.csv", "--removed", "b.csv"]
+    ran = neardup("duplicates", "ferries.csv", *options, *files)
+    assert ran.returncode == 0
+    said = [line.split()[0] for line in ran.stderr.splitlines() if "outside of" in line]
+    assert said == [outside] * bool(outside)
