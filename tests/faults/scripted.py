@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from typing import Any
+
+import neardup_solr as nd
 
 EMPTY = b'{"responseHeader": {"status": 0}, "fields": []}'  # to what is asked first: a fresh schema
 
@@ -33,6 +37,7 @@ def answering(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
     Gives its address, ending in /solr, and the list of paths that it was asked for.
     """
     asked: list[str] = []
+    turns = count()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -40,7 +45,7 @@ def answering(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
 
         def do_GET(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            answer = answers[min(len(asked), len(answers) - 1)]
+            answer = answers[min(next(turns), len(answers) - 1)]
             asked.append(self.path)
             if answer.silent:
                 self.close_connection = True
@@ -65,6 +70,18 @@ def answering(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
 
     with serving(Handler) as address:
         yield f"{address}/solr", asked
+
+
+@contextmanager
+def connected(*answers: Answer, **options: Any) -> Iterator[tuple[nd.Collection, list[str]]]:
+    """An open collection, x, whose requests get these answers in turn, and the paths it asks for.
+
+    It has reached its Solr: what `nd.connect` asks for is answered rightly, and left out.
+    """
+    with answering(Answer(body=EMPTY), *answers) as (address, asked):
+        opened = nd.connect(address, "x", **options)
+        asked.clear()
+        yield opened, asked
 
 
 @contextmanager

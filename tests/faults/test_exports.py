@@ -3,20 +3,23 @@
 import json
 from collections.abc import Callable
 
-import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.solr import collection, export
-from neardup_solr.solr.retry import Retry
 from neardup_solr.testing import SIZES
-from tests.faults.scripted import Answer, answering
+from tests.faults.scripted import Answer, connected
 from tests.refusals import refusal
 
 NO_SHARDS = Answer(body=b'{"responseHeader":{"status":0},"response":{"numFound":9,"docs":[]}}')
-IDS = st.lists(st.text(alphabet='a"\\{}[],:\n\t🙂', max_size=6), max_size=12)
+IDS = st.lists(st.text(alphabet='a"\\{}[],:\n\t🙂', max_size=6), max_size=12, unique=True)
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests are repeated without a pause."""
+    monkeypatch.setattr(SIZES, "longest_wait", 0.0)
 
 
 def exported(ids: list[str], *, found: int | None = None) -> bytes:
@@ -29,15 +32,15 @@ def exported(ids: list[str], *, found: int | None = None) -> bytes:
     ).encode()
 
 
-@given(ids=IDS, size=st.integers(1, 40), block=st.integers(1, 60))
+@example(ids=["a},{b"], size=1, block=1)
+@given(ids=IDS.map(sorted), size=st.integers(1, 40), block=st.integers(1, 60))
 def test_an_answer_cut_anywhere_is_the_same(ids: list[str], size: int, block: int) -> None:
     """However the bytes come in, the parts hold every document once, in order."""
-    body = exported(ids)
-    pieces = iter([body[at : at + size] for at in range(0, len(body), size)])
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SIZES, "answer_piece", size)
         patch.setattr(SIZES, "export_block", block)
-        parts = [orjson.loads(part)["response"]["docs"] for part in export._parts(pieces)]
-    assert [found["id"] for part in parts for found in part] == ids
+        with connected(NO_SHARDS, Answer(body=exported(ids))) as (solr, _):
+            assert [one["id"] for one in solr.export(["id"])] == ids
 
 
 @pytest.mark.parametrize(
@@ -58,10 +61,10 @@ def test_an_answer_cut_anywhere_is_the_same(ids: list[str], size: int, block: in
 def test_an_export_that_is_not_whole_is_refused(answer: Answer, reason: str) -> None:
     """An export that is not whole is an error, although Solr calls it a success."""
     with (
-        answering(NO_SHARDS, answer) as (address, _),
+        connected(NO_SHARDS, answer) as (solr, _),
         pytest.raises(nd.errors.SolrAnswerError, match=reason),
     ):
-        once(address).export(["id"])
+        solr.export(["id"])
 
 
 def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,10 +73,10 @@ def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyP
     body = exported([str(id) for id in range(9)])
     cut = Answer(body=body[: body.index(b'"id":"7"')])
     with (
-        answering(NO_SHARDS, cut) as (address, _),
+        connected(NO_SHARDS, cut) as (solr, _),
         pytest.raises(nd.errors.SolrAnswerError, match="stopped after"),
     ):
-        once(address).export(["id"])
+        solr.export(["id"])
 
 
 def test_a_field_that_cannot_be_exported_is_refused_at_once() -> None:
@@ -81,12 +84,11 @@ def test_a_field_that_cannot_be_exported_is_refused_at_once() -> None:
     message = b'"EXCEPTION":"java.io.IOException: key{x} must have DocValues to use this feature."'
     body = exported(["1"], found=1).replace(b'"id":"1"', message)
     with (
-        answering(NO_SHARDS, *[Answer(body=body)] * 3) as (address, asked),
+        connected(NO_SHARDS, *[Answer(body=body)] * 3) as (solr, asked),
         refusal(nd.errors.SolrAnswerError, "collection-unfit", "DocValues") as caught,
+        solr.session.outages.waited_for(300),
     ):
-        opened = collection.open_collection(address, "x")
-        with opened.session.outages.waited_for(300):
-            opened.export(["id"])
+        solr.export(["id"])
     assert len(asked) == 2
     assert not caught.value.may_pass
 
@@ -108,27 +110,21 @@ def test_an_export_that_breaks_off_is_gone_on_with(
     ids = [str(id) for id in range(9)]
     body = exported(ids)
     faults = [Answer(body=damaged(body))] * 2
-    with answering(NO_SHARDS, *faults, Answer(body=body)) as (address, asked):
-        opened = collection.open_collection(address, "x")
-        opened.session.retry = Retry(attempts=3, first_wait=0.001)
-        assert [one["id"] for one in opened.export(["id"])] == ids
+    with connected(NO_SHARDS, *faults, Answer(body=body)) as (solr, asked):
+        assert [one["id"] for one in solr.export(["id"])] == ids
     assert len(asked) == 4
-
-
-def once(address: str) -> nd.Collection:
-    """A client that asks for nothing a second time."""
-    opened = collection.open_collection(address, "x")
-    opened.session.retry = Retry(attempts=1)
-    return opened
 
 
 PARTS = [["1", "4", "5"], ["0", "2", "3", "7"], []]
 
 
 def in_parts(*answers: Answer) -> list[str]:
-    """The ids of an export in as many parts, each of which gets one of the answers."""
-    with answering(NO_SHARDS, *answers) as (address, _):
-        blocks = once(address).exported(["id"], parts=len(answers))
+    """The ids of an export in as many parts, each of which gets one of the answers.
+
+    What is asked for again is never whole.
+    """
+    with connected(NO_SHARDS, *answers, Answer(body=exported([], found=9))) as (solr, _):
+        blocks = solr.exported(["id"], parts=len(answers))
         return [one["id"] for block in blocks for one in block]
 
 

@@ -18,11 +18,10 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import read_checkpoint
-from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.retry import Retry
+from neardup_solr import Collection
 from neardup_solr.testing import SIZES
 from tests import command
+from tests.faults.history import checkpointed
 from tests.faults.scripted import Answer
 from tests.faults.test_answers import error
 from tests.faults.tiers import is_full, sized
@@ -77,10 +76,16 @@ class Way:
 
 @contextmanager
 def through(way: Way, solr: Collection) -> Iterator[Collection]:
-    """A client that has asked nothing yet, and whose requests go that way."""
-    with front(solr.base, between=way) as address:
-        collection = open_collection(address, solr.name)
-        collection.session.retry = Retry(first_wait=0.001)
+    """A client that is connected, and whose requests go that way from now on."""
+    is_connected = Event()
+
+    def pass_on(path: str, body: bytes, answer: Callable[[], Answer]) -> Answer:
+        return way(path, body, answer) if is_connected.is_set() else answer()
+
+    with front(solr.base, between=pass_on) as address, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SIZES, "longest_wait", 0.001)
+        collection = nd.connect(address, solr.name)
+        is_connected.set()
         yield collection
         way.heal()
 
@@ -176,8 +181,11 @@ def test_one_wrong_answer_costs_nothing(
 def test_a_wrong_answer_at_the_very_start_ends_at_once(solr: Collection, kind: str) -> None:
     """The address may be wrong: nothing is asked a second time, and nothing is told to go on."""
     way = Way(stays_from=0, stays=WRONG[kind])
-    with through(way, solr) as collection, pytest.raises(nd.errors.SolrAnswerError) as caught:
-        nd.index(texts(), collection, patience=60)
+    with (
+        front(solr.base, between=way) as address,
+        pytest.raises(nd.errors.SolrAnswerError) as caught,
+    ):
+        nd.connect(address, solr.name, patience=60)
     assert len(way.asked) == 1
     assert not caught.value.may_pass
 
@@ -217,7 +225,7 @@ def test_a_solr_that_stays_silent_or_wrong(
                 )  # fmt: skip
             longest = max(longest, time.monotonic() - began)
             (note,) = caught.value.__notes__
-            done = kept.reached.read if (kept := read_checkpoint(job)) else 0
+            done = checkpointed(job)
             assert note.startswith(f"The first {done} records" if done else "No record")
             way.heal()
             again = nd.index(texts(), collection, keep=(), batch=BATCH, job=job, resume=True)
@@ -248,12 +256,12 @@ def test_a_solr_that_ends_the_command(
         took = time.monotonic() - began
         assert ended.returncode == 4, ended.stderr
         assert took < 1 + 10 + 10  # and what an interpreter takes on a busy machine
-        kept = read_checkpoint(job)
-        assert (kept is None) == (since == 9)
+        reached = checkpointed(job)
+        assert (reached == 0) == (since == 9)
         told = f"No record of {source} is confirmed as stored: running the command again"
         told += " starts over."
-        if kept is not None:
-            done = f"The first {kept.reached.read} records of {source} are done"
+        if reached:
+            done = f"The first {reached} records of {source} are done"
             told = f"{done}: --resume continues after them."
         assert told in ended.stderr
         way.heal()
