@@ -9,19 +9,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import psutil
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded.layout import find_layout, recall
 from neardup_solr.errors import Passes
-from neardup_solr.testing import private_home
 from tests.faults.history import judged
 from tests.faults.invented import invent
 from tests.faults.killer import Command
 from tests.faults.place import FIELDS
 from tests.faults.tiers import sized
-from tests.solr import nodes
+from tests.solr.cloud import CloudFolder, with_jars
 
 NODES, SHARDS, REPLICAS = 3, 2, 2
 DOCUMENTS = sized(usual=20_000, full=300_000)
@@ -31,34 +28,37 @@ OLD = "ba de fi go"
 
 
 @pytest.fixture
-def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The first node of a SolrCloud that may be killed, which commands connect to."""
+def cloud(home: Path, tmp_path: Path) -> Iterator[CloudFolder]:
+    """The folder of a SolrCloud whose nodes may be killed."""
     (tmp_path / "cloud").mkdir()
-    with private_home(tmp_path / "cloud"):
-        cloud = nodes.start(find_layout(), NODES, "512m", print)
-        monkeypatch.setenv("NEARDUP_SOLR_URL", cloud.url)
-        yield cloud.url
-        nodes.stop(find_layout(), NODES, timeout=0)
+    made = CloudFolder(with_jars(home, tmp_path / "cloud"))
+    yield made
+    made.stop(NODES)
+
+
+@pytest.fixture
+def address(cloud: CloudFolder, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The first node of that SolrCloud, which commands connect to."""
+    started = cloud.start(NODES)
+    monkeypatch.setenv("NEARDUP_SOLR_URL", started.url)
+    return started.url
 
 
 class NodeKiller(threading.Thread):
     """Kills a random node every so often, and starts it again as a service manager would."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, cloud: CloudFolder, random: Random) -> None:
         super().__init__(daemon=True)
-        self.random, self.kills = random, 0
+        self.cloud, self.random, self.kills = cloud, random, 0
         self.fault: BaseException | None = None
         self._stopped = threading.Event()
 
     def run(self) -> None:
         try:
             while not self._stopped.wait(EVERY):
-                state = recall(self.random.choice(nodes.places(find_layout(), NODES)))
-                process = psutil.Process(state.pid)
-                process.kill()
-                process.wait(60)
+                self.cloud.kill(self.random.randint(1, NODES))
                 self.kills += 1
-                nodes.start(find_layout(), NODES, "512m", lambda line: None)
+                self.cloud.start(NODES)
         except BaseException as error:
             self.fault = error
 
@@ -102,7 +102,7 @@ class Asking(threading.Thread):
 
 
 @pytest.mark.slow
-def test_nodes(address: str, tmp_path: Path, row: Any) -> None:
+def test_nodes(cloud: CloudFolder, address: str, tmp_path: Path, row: Any) -> None:
     """One `neardup index` through many kills of nodes ends with 0, and searches go on."""
     documents = invent(tmp_path / "documents.jsonl", DOCUMENTS)
     solr = nd.connect(address, "killed")
@@ -112,7 +112,7 @@ def test_nodes(address: str, tmp_path: Path, row: Any) -> None:
     nd.index([nd.Document(id=id, text=OLD) for id in older], solr, settings=fields)
     words = ["index", str(documents.path), "-c", solr.name, "--fields", FIELDS, "--job",
              str(tmp_path / "job"), "--patience", "5m"]  # fmt: skip
-    killer, asking = NodeKiller(Random(SEED)), Asking(nd.connect(address, "killed"))
+    killer, asking = NodeKiller(cloud, Random(SEED)), Asking(nd.connect(address, "killed"))
     running = Command(words, tmp_path / "said.txt", {})
     killer.start()
     asking.start()

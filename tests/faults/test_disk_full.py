@@ -9,17 +9,18 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
 
-from neardup_solr import embedded
-from neardup_solr.embedded.layout import find_layout
-from tests.command import NEARDUP
+from neardup_solr.testing import fresh_core
+from tests.command import NEARDUP, neardup
 from tests.faults.history import checkpointed
 from tests.faults.killer import kill_solr
 from tests.faults.place import Place, Places
 from tests.faults.tiers import is_full, sized
+from tests.solr import api
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits files as Linux does")
 
@@ -46,13 +47,14 @@ class Tmpfs(Disk):
     """A small file system in memory that holds the cores; mounting one needs root."""
 
     def __init__(self) -> None:
-        embedded.stop()
-        find_layout().cores.mkdir(parents=True, exist_ok=True)
+        with fresh_core(api.embedded_base()) as core:
+            self._cores = api.folder(core).parent
+        assert neardup("solr", "stop").returncode == 0
         self._mount("size=20m")
 
     def _mount(self, options: str) -> None:
-        cores = str(find_layout().cores)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", cores], check=True)
+        words = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(self._cores)]
+        subprocess.run(words, check=True)
 
     def fill(self) -> None:
         pass  # it is small from the beginning
@@ -62,16 +64,15 @@ class Tmpfs(Disk):
 
     def close(self) -> None:
         """Take it away, once Solr has ended."""
-        subprocess.run(["umount", str(find_layout().cores)], check=True)
+        subprocess.run(["umount", str(self._cores)], check=True)
 
 
 class FileSizes(Disk):
     """Files of the Java process cannot grow beyond a size, which every user can ask for."""
 
     def fill(self) -> None:
-        server = embedded.running()
-        assert server is not None
-        psutil.Process(server.pid).rlimit(psutil.RLIMIT_FSIZE, (MEBIBYTE, -1))
+        server = api.process(api.embedded_base())
+        server.rlimit(psutil.RLIMIT_FSIZE, (MEBIBYTE, -1))
 
     def free(self) -> None:
         pass  # the limit ends with the process
@@ -88,9 +89,9 @@ def tmpfs(home: Path) -> Iterator[Disk]:
     """A disk of 20 MiB."""
     disk = Tmpfs()
     yield disk
-    embedded.stop()
+    assert neardup("solr", "stop").returncode == 0
     disk.close()
-    embedded.start()
+    api.embedded_base()
 
 
 @pytest.fixture
@@ -128,7 +129,7 @@ def test_server(kind: str, request: pytest.FixtureRequest, row: Any) -> None:
     done = checkpointed(here.job)
     disk.free()
     assert kill_solr()
-    here.proxy.upstream = embedded.start().port
+    here.proxy.upstream = urlsplit(api.embedded_base()).port or 0
     # What was verified before is there; the rest is sent by the next run.
     assert set(here.documents.good[:done]) <= set(here.collection.ids())
     again = here.run(*["--resume"][: bool(done)])
