@@ -122,7 +122,16 @@ class RecordError(NeardupError):
 
     def __str__(self) -> str:
         named = f" (id {self.id!r})" if self.id is not None else ""
-        return f"{self.position}{named}: {self.reason}"
+        rest = ", so an unknown number of records is missing" if self.ends_source else ""
+        return f"{self.position}{named}: {self.reason}{rest}"
+
+    @property
+    def ends_source(self) -> bool:
+        """True if a file is damaged so that the records which follow are not read.
+
+        A file of a folder of texts is one record, which its id names.
+        """
+        return self.code == "file-damaged" and self.id is None
 
 
 class SettingsError(NeardupError):

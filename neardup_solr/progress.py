@@ -79,6 +79,7 @@ MOST_CHARACTERS = 2**24  # of the records that these carry along
 class Failures:
     """The records that a verb could not use: how many, and the first of them.
 
+    Each of the `damages` ends a file, whose number of records that are missing is unknown.
     `on_error` gets each; if it is None, `warn` logs a line about all of them.
     """
 
@@ -86,10 +87,13 @@ class Failures:
     count: int = 0
     first: list[RecordError] = field(default_factory=list)
     characters: int = 0
+    damages: list[RecordError] = field(default_factory=list)
 
     def add(self, error: RecordError) -> None:
         """Count a record and report it."""
         self.count += 1
+        if error.ends_source:
+            self.damages.append(error)
         if len(self.first) < MOST_ERRORS:
             self.first.append(self._held(error))
         if self.on_error is not None:
@@ -113,6 +117,9 @@ class Failures:
                 return
             more = "" if self.count == 1 else ", the first of them"
             LOG.warning("%s could not be used%s: %s", records, more, self.first[0])
+            for damage in self.damages:
+                if damage is not self.first[0]:
+                    LOG.warning("%s", damage)
 
 
 def until(is_so: Callable[[], bool], seconds: float, pause: float) -> bool:

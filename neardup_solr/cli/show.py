@@ -420,7 +420,7 @@ def first_errors(say: Callable[[str], None]) -> Callable[[Exception], None]:
     def on_error(error: Exception) -> None:
         nonlocal errors
         errors += 1
-        if errors <= MOST_ERRORS:
+        if errors <= MOST_ERRORS or getattr(error, "ends_source", False):
             say(printable(str(error)))
         elif errors == MOST_ERRORS + 1:
             say("... further errors are counted, but not shown.")

@@ -292,6 +292,8 @@ def require_most(part: SourcePart, pieces: Iterator[Piece], step: str) -> Iterat
         if records >= FIRST_RECORDS or size > FIRST_CHARACTERS:
             break
     bad = [piece for piece in first if isinstance(piece, RecordError)]
+    if len(first) == 1 and bad:
+        _refuse_damage(part, bad[0])
     if 2 * len(bad) > records:
         reason = f"{len(bad)} of the first {records} records cannot be used, the first being "
         step = step_for(bad, step)
@@ -299,6 +301,13 @@ def require_most(part: SourcePart, pieces: Iterator[Piece], step: str) -> Iterat
     while first:  # each is let go at once, for they may be large
         yield first.popleft()
     yield from pieces
+
+
+def _refuse_damage(part: SourcePart, error: RecordError) -> None:
+    """Raise SourceError if the error of the first record is that the file is damaged."""
+    if error.ends_source:
+        reason = f"no record can be read: {error.reason}"
+        raise part.error(reason, error.next_step, code=error.code)
 
 
 def _count_characters(piece: Piece) -> int:
@@ -317,5 +326,6 @@ def require_some(part: SourcePart, pieces: Iterator[Piece], step: str) -> Iterat
             return
         first, count = first or piece, count + 1
     if first is not None:
+        _refuse_damage(part, first)
         reason = f"none of its {count:,} records can be used, the first being "
         raise part.error(reason + describe_error(first), step, code="records-unusable")

@@ -41,8 +41,9 @@ class IndexSummary:
     `collection`: name of the collection; `documents`: documents now in it; `read`: records read,
     the sum of the next three; `indexed`: records indexed; `repeated`: records left out because
     their id is repeated; `failed`: records that could not be indexed; `errors`: their first 1,000
-    errors; `words`: words of all records; `settings`: settings used; `resumed`: records done before
-    this run resumed; `resent`: documents sent again because Solr lost them.
+    errors; `damaged`: files among them that end too early, whose number of missing records is
+    unknown; `words`: words of all records; `settings`: settings used; `resumed`: records done
+    before this run resumed; `resent`: documents sent again because Solr lost them.
     """
 
     collection: str
@@ -57,6 +58,7 @@ class IndexSummary:
     seconds: float
     resumed: int = 0
     resent: int = 0
+    damaged: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -235,6 +237,7 @@ class IndexRun:
             seconds=time.monotonic() - self.started,
             resumed=self.begin.read,
             resent=delivery.resent,
+            damaged=len(self.failures.damages),
         )
 
     def end(self) -> None:

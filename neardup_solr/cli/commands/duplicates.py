@@ -117,14 +117,15 @@ def duplicates(
         show.print_rows(lines)
     _say_duplicates(result)
     if counts is not None:
-        _say_unique(counts, unique, removed, rejected)
+        _say_unique(counts, unique, removed, rejected, result.damaged)
         _say_outside(result)
     if mark and not typed.paths:
         if result.doubt and not (dry_run or yes):
             _confirm_marks()
         _mark(place, result, dry_run=dry_run, patience=typed["patience"])
     records = result.documents + result.failed
-    return INCOMPLETE if result.failed > most_failed(max_failed, records) else 0
+    is_complete = result.failed <= most_failed(max_failed, records) and not result.damaged
+    return 0 if is_complete else INCOMPLETE
 
 
 def _check_files(typed: Typed, outputs: Sequence[Path], files: Mapping[str, Path | None]) -> None:
@@ -247,18 +248,23 @@ def _describe_changes(since: Changes) -> str:
 
 
 def _say_unique(
-    result: Unique, unique: Path | None, removed: Path | None, rejected: Path | None
-) -> None:
-    """Say where the records of a file are, and how many are in none, which add up."""
+    result: Unique, unique: Path | None, removed: Path | None, rejected: Path | None,
+    damaged: int,
+) -> None:  # fmt: skip
+    """Say where the records of a file are, and how many are in none, which add up.
+
+    The end of a damaged file is a row of the rejected ones, and else no record.
+    """
     repeated = f" ({result.repeated:,} with a repeated id)" if result.repeated else ""
     kept = f"{result.kept:,} {_are(result.kept)} {f'in {unique}' if unique else 'kept'}"
     gone = result.removed + result.repeated
     away = f"{gone:,} {f'in {removed}' if removed else 'removed'}{repeated}"
+    ends = 0 if rejected else damaged
     failed = f", {result.failed:,} in {rejected}" if rejected else ""
-    if result.failed and not rejected:
-        failed = f"; {result.failed:,} could not be used and {_are(result.failed)} not in any file:"
+    if (count := result.failed - ends) and not rejected:
+        failed = f"; {count:,} could not be used and {_are(count)} not in any file:"
         failed += " --rejected FILE saves them"
-    show.say(f"Of {show.counted(result.records, 'record')}, {kept}, {away}{failed}.")
+    show.say(f"Of {show.counted(result.records - ends, 'record')}, {kept}, {away}{failed}.")
 
 
 def _say_outside(result: Duplicates) -> None:

@@ -48,7 +48,8 @@ def index(typed: Typed, *, max_failed: str = "0") -> int:
     if summary.failed:
         job = shlex.quote(str(folder))
         show.warn(f"To see the records that failed: neardup dead-letters show --job {job}")
-    return INCOMPLETE if summary.failed > most_failed(max_failed, summary.read) else 0
+    is_complete = summary.failed <= most_failed(max_failed, summary.read) and not summary.damaged
+    return 0 if is_complete else INCOMPLETE
 
 
 def _say_if_unfinished(folder: Path) -> None:

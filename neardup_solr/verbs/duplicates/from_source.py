@@ -100,9 +100,12 @@ class SourceSide:
 
     def find_gaps(self, fq: Sequence[str]) -> Iterator[str]:
         """Say how many records could not be used, if there are such."""
-        if self.failures.count:
-            advice = step_for(self.failures.first, "")
-            unusable = f"records that could not be used: {self.failures.count:,}"
+        damages = self.failures.damages
+        for damage in damages:
+            yield f"{damage}; {damage.next_step}"
+        if others := self.failures.count - len(damages):
+            advice = "" if damages else step_for(self.failures.first, "")
+            unusable = f"records that could not be used: {others:,}"
             yield f"{unusable}{advice and f'; {advice}'}"
 
     def name_remedy(self) -> str:

@@ -96,6 +96,7 @@ def make_result(
         chosen=comparison.chosen,
         repeated=sum(side.repeated for side in sides),
         failed=sum(side.failures.count for side in sides),
+        damaged=sum(len(side.failures.damages) for side in sides),
         errors=tuple(error for side in sides for error in side.failures.first),
         gaps=tuple(_find_gaps(plan, corpus, verified)),
         texts=texts,

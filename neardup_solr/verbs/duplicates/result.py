@@ -101,7 +101,8 @@ class Duplicates:
     in numbers, about; `symbolic`: pairs that differ only in symbols; `separated`: pairs that
     `equal` "numbers" and "symbols" would separate, about; `chosen`: why the measure was chosen, or
     ""; `repeated`: records with an earlier id; `failed`: records that could not be used; `errors`:
-    their first 1,000 errors; `gaps`: sentences about documents that were not compared; `texts`:
+    their first 1,000 errors; `damaged`: files among them that end too early, whose number of
+    missing records is unknown; `gaps`: sentences about documents that were not compared; `texts`:
     texts by id, on the second side by (1, id); `kept`: kept columns, with the same keys;
     `frequencies`: word frequencies, for the measure aligned; `weights`: weights of the fields;
     `against`: True if two sides were compared; `since`: changes since the remembered run;
@@ -135,6 +136,7 @@ class Duplicates:
     chosen: str = ""
     repeated: int = 0
     failed: int = 0
+    damaged: int = 0
     errors: tuple[RecordError, ...] = ()
     gaps: tuple[str, ...] = ()
     texts: Mapping[AnyId, str] = field(default_factory=dict)
