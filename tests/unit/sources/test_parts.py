@@ -175,8 +175,8 @@ def test_a_part_that_is_damaged_or_empty_costs_only_itself(tmp_path: Path) -> No
     write_jsonl(folder / "c.jsonl", [*MORE, {"id": "6", "text": f"{WORDS} c"}])
     found, errors, notices = read_all(folder)
     assert [one.id for one in found] == [*BOTH, "6"]
-    assert [str(error) for error in errors] == [
-        "ads/a.jsonl.gz, at its end: the file ends too early (truncated gzip)"
+    assert [(error.position, error.code, error.ends_source) for error in errors] == [
+        ("ads/a.jsonl.gz, at its end", "file-damaged", True)
     ]
     assert notices[1:] == ["ads: 1 part is empty, the first being ads/b.jsonl"]
     unique, removed = tmp_path / "u.jsonl", tmp_path / "r.jsonl"
