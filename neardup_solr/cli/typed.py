@@ -24,6 +24,10 @@ from neardup_solr.settings_by_name import require_possible
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
+    from neardup_solr.sources.choice import Chosen
+    from neardup_solr.verbs.explain.request import ExplainRequest
+    from neardup_solr.verbs.review.request import ReviewRequest
+    from neardup_solr.verbs.tune.request import TuneRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +86,19 @@ class Typed:
 class ChosenColumns:
     """Columns of a source that were chosen for what was typed.
 
-    `typed`: with these columns; `options`: how they would be typed; `beside`: the columns that are
-    left out, but may tell copies apart.
+    `typed`: with these columns; `options`: how they would be typed.
     """
 
     typed: Typed
     options: Sequence[str] = ()
-    beside: tuple[str, ...] = ()
 
 
-def choose_columns(typed: Typed, *, by_fields: bool = True) -> ChosenColumns:
+def choose_columns(
+    typed: Typed, request_class: type[ExplainRequest | ReviewRequest | TuneRequest]
+) -> ChosenColumns:
     """Add the columns of a source without a text to what was typed, and say which.
 
-    `against` is replaced by what it names.
+    `against` is replaced by what it names. The request of the verb says what is chosen by.
     """
     from neardup_solr.sources import choice
     from neardup_solr.verbs.duplicates.request import DuplicatesRequest
@@ -102,21 +106,33 @@ def choose_columns(typed: Typed, *, by_fields: bool = True) -> ChosenColumns:
     names = DuplicatesRequest.__annotations__.keys() & typed.arguments.keys()
     request: dict[str, Any] = {name: typed[name] for name in names}
     DuplicatesRequest(**{"source": None} | request).check()  # or the data would be blamed
-    typed = _open_other_side(typed)
-    chosen = choice.choose_columns(typed.arguments, by_fields=by_fields) if typed.paths else None
+    typed = open_other_side(typed)
+    if not typed.paths:
+        return ChosenColumns(typed)
+    chosen = choice.choose_columns(request_class(**typed.arguments).column_request)
     if chosen is None:
         return ChosenColumns(typed)
+    say_choice(chosen)
+    return ChosenColumns(typed.replace(**chosen.arguments), _spell_columns(chosen.arguments))
+
+
+def say_choice(chosen: Chosen) -> None:
+    """Say which columns were chosen, as they are typed."""
+    for line in chosen.lines(lambda arguments: shlex.join(_spell_columns(arguments))):
+        show.say(show.printable(line))
+
+
+def _spell_columns(arguments: Mapping[str, Any]) -> list[str]:
+    """Spell columns that were chosen as they are typed."""
     flags = {"id": "--id-field", "text": "--text-field", "fields": "--field"}
     words: list[str] = []
-    for name, value in chosen.arguments.items():
+    for name, value in arguments.items():
         for column in [value] if isinstance(value, str) else value:
             words += [flags[name], column if name == "id" else join_names([column])]
-    for line in chosen.lines(lambda _: shlex.join(words)):
-        show.say(show.printable(line))
-    return ChosenColumns(typed.replace(**chosen.arguments), words, chosen.beside)
+    return words
 
 
-def _open_other_side(typed: Typed) -> Typed:
+def open_other_side(typed: Typed) -> Typed:
     """Replace `against`: by an existing file or folder, or the collection of an address or name."""
     against, address = typed.arguments.get("against"), typed.place.address
     if against is None:

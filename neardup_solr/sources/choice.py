@@ -33,24 +33,27 @@ from neardup_solr.sources.source import is_collection
 from neardup_solr.sources.values import plain
 
 ROWS = 1_000  # that are looked at
-FOR_TEXTS = ("remember", "without_common", "max_distance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnRequest:
-    """Sources, columns and arguments for texts that a user of a verb has named."""
+    """Sources, columns and arguments for texts that a user of a verb has named.
+
+    Not `by_fields`, columns are joined to a text, as if a measure of texts were named.
+    """
 
     source: Any
-    against: Any
-    has_two_sides: bool  # or the verb takes a single source
+    against: Any = None
+    has_two_sides: bool = True  # or the verb takes a single source
     id: str | None
     text: OneOrMore
-    fields: OneOrMore | None
-    has_model: bool
-    same: OneOrMore
-    measure: Any
-    for_texts: tuple[str, ...]  # arguments that are for texts alone
-    chooses_measure: bool  # one of them chooses a measure of texts
+    fields: OneOrMore | Mapping[str, str] | None
+    has_model: bool = False
+    by_fields: bool = True
+    same: OneOrMore = ()
+    measure: str
+    for_texts: tuple[str, ...] = ()  # arguments that are for texts alone
+    chooses_measure: bool = False  # one of them chooses a measure of texts
 
     @property
     def sides(self) -> list[Any]:
@@ -72,25 +75,6 @@ class ColumnRequest:
     def is_for_texts(self) -> bool:
         """True if a measure of texts is named."""
         return self.measure not in ("auto", "fields")
-
-
-def _request_of(arguments: Mapping[str, Any]) -> ColumnRequest:
-    """Take the request out of the arguments of a verb, of which each has others."""
-    names = [f"`{name}`" for name in FOR_TEXTS if arguments.get(name) not in (None, False)]
-    is_by_shingles = arguments.get("by") == "shingles"
-    return ColumnRequest(
-        source=arguments["source"],
-        against=arguments.get("against"),
-        has_two_sides="against" in arguments,
-        id=arguments["id"],
-        text=arguments["text"],
-        fields=arguments["fields"],
-        has_model=arguments.get("model") is not None,
-        same=arguments.get("same") or (),
-        measure=arguments.get("measure", "fields"),
-        for_texts=(*names, *["`by` shingles"] * is_by_shingles),
-        chooses_measure=is_by_shingles or arguments.get("max_distance") is not None,
-    )
 
 
 class Chosen(NamedTuple):
@@ -119,21 +103,14 @@ class Chosen(NamedTuple):
         return [line, *filter(None, [self.left_out])]
 
 
-def fill_in(arguments: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, Any]:
-    """Choose columns as `choose_columns`, log which, and return these arguments, {} for none.
-
-    The argument `beside` has those that may tell copies apart.
-    """
-    chosen = choose_columns(arguments, by_fields=by_fields)
-    if chosen is None:
-        return {}
+def log_choice(chosen: Chosen) -> None:
+    """Log which columns were chosen, as arguments are written in Python."""
     for line in chosen.lines(_spell):
         LOG.warning("%s", line)
-    return chosen.arguments | {"beside": chosen.beside}
 
 
-def choose_columns(arguments: Mapping[str, Any], *, by_fields: bool = True) -> Chosen | None:
-    """Choose the id, and fields or a text, by the arguments of a verb.
+def choose_columns(request: ColumnRequest) -> Chosen | None:
+    """Choose the id, and fields or a text, of sources whose columns are not named.
 
     None if the source is a collection, or it has columns id and text; the id is chosen for a text
     and for fields that are named, too. Two sides are compared by columns that both have. If a
@@ -144,9 +121,8 @@ def choose_columns(arguments: Mapping[str, Any], *, by_fields: bool = True) -> C
     have no columns in common that could be compared; SourceError if one of two sides cannot be
     read, or if two files are no table, but could be two sides.
     """
-    request = _request_of(arguments)
     try:
-        chosen = _look_at_rows(request, by_fields)
+        chosen = _look_at_rows(request)
     except UnpairedError:
         raise
     except (ArgumentError, SourceError, RecordError, TypeError) as error:
@@ -154,14 +130,14 @@ def choose_columns(arguments: Mapping[str, Any], *, by_fields: bool = True) -> C
             raise  # or what was not chosen would be missing in the other side
         return None
     if request.against is None and request.has_two_sides:
-        _refuse_apart(request, chosen, by_fields)
+        _refuse_apart(request, chosen)
     if chosen is not None and "fields" in chosen.arguments:
         for argument in request.for_texts:
             _refuse_fields(argument, chosen, chooses_measure=request.chooses_measure)
     return chosen
 
 
-def _refuse_apart(request: ColumnRequest, chosen: Chosen | None, by_fields: bool) -> None:
+def _refuse_apart(request: ColumnRequest, chosen: Chosen | None) -> None:
     """Refuse two files with other columns as a table, if they could be compared with each other.
 
     Whoever reads them reports what else is wrong.
@@ -187,7 +163,7 @@ def _refuse_apart(request: ColumnRequest, chosen: Chosen | None, by_fields: bool
     )
     step = f"to compare it with {os.fspath(paths[0])}, name it with `against`"
     try:
-        _look_at_rows(replace(request, source=first, against=second), by_fields)
+        _look_at_rows(replace(request, source=first, against=second))
     except UnpairedError as error:
         step = f"{step}, and {error.next_step}"
     except (ArgumentError, SourceError, RecordError, TypeError):
@@ -238,7 +214,7 @@ class SideRows(NamedTuple):
     places: list[dict[str, list[Any]]]
 
 
-def _look_at_rows(request: ColumnRequest, by_fields: bool) -> Chosen | None:
+def _look_at_rows(request: ColumnRequest) -> Chosen | None:
     """Choose columns by their names, and by the values of some rows if these do not tell."""
     if any(map(is_collection, request.sides)):
         return None
@@ -247,7 +223,7 @@ def _look_at_rows(request: ColumnRequest, by_fields: bool) -> Chosen | None:
     for at, each in enumerate(opened):
         if len(opened) > 1 and not names[at] and _is_empty(each):
             other = request.sides[1 - at]  # [] has no columns to choose
-            return _look_at_rows(replace(request, source=other, against=None), by_fields)
+            return _look_at_rows(replace(request, source=other, against=None))
     named = _find_named(request, opened, names)
     if len(opened) > 1 and all(names):
         _check_names(request, named.text if named.is_text_named else (), opened, names)
@@ -275,7 +251,7 @@ def _look_at_rows(request: ColumnRequest, by_fields: bool) -> Chosen | None:
         is_odd = named.has_fields or (named.is_text_named and has_like_id)
         return Chosen(opened[0].label, arguments, "") if id and (is_odd or id != ROW) else None
     assert guess is not None
-    if guess.texts or request.is_for_texts or not by_fields:
+    if guess.texts or request.is_for_texts or not request.by_fields:
         arguments["text"] = guess.texts or tuple(guess.fields)
     else:
         arguments["fields"] = guess.spelled

@@ -13,13 +13,14 @@ import click
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE
-from neardup_solr.cli.typed import Typed, choose_columns, has_no_solr
+from neardup_solr.cli.typed import Typed, has_no_solr, open_other_side, say_choice
 from neardup_solr.progress import Progress
 from neardup_solr.units import most_failed
 
 if TYPE_CHECKING:
     from neardup_solr.argument_types import RowFormat
     from neardup_solr.solr.collection import Collection
+    from neardup_solr.verbs.duplicates.plan import RunPlan
     from neardup_solr.verbs.duplicates.remember import Changes
     from neardup_solr.verbs.duplicates.result import Duplicates
     from neardup_solr.verbs.duplicates.unique import Unique
@@ -55,7 +56,8 @@ def duplicates(
 
     A file needs no Solr. Without a column named text, the columns are guessed from their contents.
     """
-    from neardup_solr.verbs.duplicates.find import find_duplicates
+    from neardup_solr.verbs.duplicates.find import run_plan
+    from neardup_solr.verbs.duplicates.plan import make_plan
     from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 
     source, against = typed["source"], typed["against"]
@@ -73,8 +75,7 @@ def duplicates(
     checkpoint = first.with_name(f"{first.name}.unfinished") if first and first.name else None
     if mutual_best:
         typed = typed.replace(linkage="mutual_best")
-    columns = choose_columns(typed)
-    typed = columns.typed
+    typed = open_other_side(typed)
     if not typed["texts"]:
         texts = _choose_texts(
             output,
@@ -87,13 +88,13 @@ def duplicates(
         if mark:
             from neardup_solr.verbs.mark import require_markable
         place = source or typed.connect(check=require_markable if mark else None)
-        typed = typed.replace(source=place)
-        _check_files(typed, output, files)
-        show.compile_kernel()
-        request = DuplicatesRequest(
-            checkpoint=checkpoint, beside=columns.beside, **watching, **typed.arguments
+        arguments = {**typed.arguments, "source": place}
+        plan = make_plan(
+            DuplicatesRequest(checkpoint=checkpoint, on_choice=say_choice, **watching, **arguments)
         )
-        result = find_duplicates(request, keeps_checkpoint=True)
+        _check_files(plan, output, files)
+        show.compile_kernel()
+        result = run_plan(plan)
         if result.doubt and (unique or removed) and not yes:
             _confirm_removal(result)
         if any(files.values()):
@@ -128,18 +129,16 @@ def duplicates(
     return 0 if is_complete else INCOMPLETE
 
 
-def _check_files(typed: Typed, outputs: Sequence[Path], files: Mapping[str, Path | None]) -> None:
+def _check_files(plan: RunPlan, outputs: Sequence[Path], files: Mapping[str, Path | None]) -> None:
     """Refuse files that could not be written, before any work is done for them."""
-    from neardup_solr.sources import paths_of, reading_of
+    from neardup_solr.sources import paths_of
     from neardup_solr.verbs.duplicates.output import check_output
     from neardup_solr.verbs.duplicates.unique import check_files, require_copied
 
     if any(files.values()):
-        columns = {name: typed[name] for name in ("id", "text")}
-        source, reading = reading_of(typed["source"], "none", **columns)
-        against, _ = reading_of(typed["against"], "none", **columns)
-        second = [Path(path) for path in paths_of(against) or ()]
-        check_files(require_copied(source, reading), reading, files, second)
+        second = [Path(path) for path in paths_of(plan.against) or ()]
+        reading = plan.readings[0]
+        check_files(require_copied(plan.source, reading), reading, files, second)
     for path in outputs:
         check_output(path)
 

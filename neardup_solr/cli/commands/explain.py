@@ -45,7 +45,9 @@ def explain(typed: Typed, *, format: TableOrJson = "table") -> int:
     """
     typed.require_source("--source")
     show.say_if_typed(typed.paths, "documents")
-    typed = choose_columns(typed).typed
+    from neardup_solr.verbs.explain.request import ExplainRequest
+
+    typed = choose_columns(typed, ExplainRequest).typed
     typed = typed.replace(source=typed["source"] or typed.connect())
     with show.watch(comparing="pairs") as watching:
         explanation = nd.explain(**typed.arguments, on_progress=watching["on_progress"])

@@ -25,7 +25,9 @@ REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a hr
 def review(typed: Typed) -> int:
     """Judge pairs in the browser, the most useful pairs first."""
     typed.require_source("SOURCE")
-    typed = choose_columns(typed).typed
+    from neardup_solr.verbs.review.request import ReviewRequest
+
+    typed = choose_columns(typed, ReviewRequest).typed
     typed = typed.replace(source=typed["source"] or typed.connect())
     show.compile_kernel()
     from tempfile import TemporaryDirectory

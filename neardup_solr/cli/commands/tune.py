@@ -35,7 +35,9 @@ def tune(typed: Typed, *, format: TableOrJson = "table") -> int:
     Shows how many pairs the bands select in a sample, or the quality of the model.
     """
     typed.require_source("SOURCE")
-    columns = choose_columns(typed, by_fields=bool(typed["answers"]))
+    from neardup_solr.verbs.tune.request import TuneRequest
+
+    columns = choose_columns(typed, TuneRequest)
     typed = columns.typed
     target = None if typed.paths else typed.connect()
     if columns.options.count("--text-field") > 1 and not typed["answers"]:

@@ -35,22 +35,23 @@ REPEATED = {
 ROWS = '; to filter a table by `removed`, set id=":row", which numbers its rows from 1'
 
 
-def find_duplicates(request: DuplicatesRequest, *, keeps_checkpoint: bool = False) -> Duplicates:
-    """Find all near-duplicates, and wait for the Solr of a collection while it is away.
-
-    At the end the checkpoint is deleted, unless the caller `keeps_checkpoint` for what follows.
-    """
+def find_duplicates(request: DuplicatesRequest) -> Duplicates:
+    """Find all near-duplicates. At the end the checkpoint is deleted."""
     plan = make_plan(request)
+    result = run_plan(plan)
+    if plan.checkpoint is not None:
+        delete_checkpoint(plan.checkpoint)
+    return result
+
+
+def run_plan(plan: RunPlan) -> Duplicates:
+    """Find all near-duplicates, and wait for the Solr of a collection while it is away."""
     if any(map(is_collection, plan.sources)):
         from neardup_solr.solr.patience import keep_patience
 
         with keep_patience(plan.sources, plan.patience):
-            result = _find_duplicates(plan)
-    else:
-        result = _find_duplicates(plan)
-    if plan.checkpoint is not None and not keeps_checkpoint:
-        delete_checkpoint(plan.checkpoint)
-    return result
+            return _find_duplicates(plan)
+    return _find_duplicates(plan)
 
 
 def _find_duplicates(plan: RunPlan) -> Duplicates:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
@@ -17,7 +17,7 @@ from neardup_solr.memory import parse_memory
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings
 from neardup_solr.settings_by_name import settings_of
-from neardup_solr.sources.choice import fill_in
+from neardup_solr.sources.choice import Chosen, ColumnRequest, choose_columns, log_choice
 from neardup_solr.units import in_seconds
 
 if TYPE_CHECKING:
@@ -36,14 +36,16 @@ EXCLUDED = {
     "without_common": ("remember", "fields", "model"),
     "remember": ("against", "fields", "model"),
 }
+FOR_TEXTS = ("remember", "without_common", "max_distance")  # not for columns one by one
 
 
 @dataclass(frozen=True)
 class DuplicatesRequest:
-    """The arguments of `duplicates`, and two that only other verbs and the command have.
+    """The arguments of `duplicates`, and three that only other verbs and the command have.
 
     With `reach`, pairs so far below the threshold count as well. The columns `beside` those that
-    are compared may tell copies apart.
+    are compared may tell copies apart. `on_choice` gets the columns that are chosen for a source
+    without a text; by default, they are logged.
     """
 
     source: Compared
@@ -76,6 +78,7 @@ class DuplicatesRequest:
     on_progress: OnProgress | None = None
     reach: float = 0.0
     beside: tuple[str, ...] = ()
+    on_choice: Callable[[Chosen], None] = log_choice
 
     @property
     def limits(self) -> Limits:
@@ -130,4 +133,16 @@ class DuplicatesRequest:
 
     def choose_columns(self, *, by_fields: bool) -> DuplicatesRequest:
         """Fill in the id, and the fields or the text, of a source without such columns."""
-        return replace(self, **fill_in(vars(self) | {"model": None}, by_fields=by_fields))
+        named = [f"`{name}`" for name in FOR_TEXTS if getattr(self, name) not in (None, False)]
+        by_shingles = self.by == "shingles"
+        request = ColumnRequest(
+            source=self.source, against=self.against, id=self.id, text=self.text,
+            fields=self.fields, by_fields=by_fields, same=self.same, measure=self.measure,
+            for_texts=(*named, *["`by` shingles"] * by_shingles),
+            chooses_measure=by_shingles or self.max_distance is not None,
+        )  # fmt: skip
+        chosen = choose_columns(request)
+        if chosen is None:
+            return self
+        self.on_choice(chosen)
+        return replace(self, beside=chosen.beside, **chosen.arguments)

@@ -15,7 +15,7 @@ from neardup_solr.progress import OnProgress
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike
-from neardup_solr.sources.choice import fill_in
+from neardup_solr.sources.choice import ColumnRequest, choose_columns, log_choice
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,20 @@ class ExplainRequest:
         step = "give the ids of two different documents"
         require(first != second, f"both ids are {first!r}", step, code="id-invalid")
 
+    @property
+    def column_request(self) -> ColumnRequest:
+        """The columns that are named, and what others are chosen by."""
+        has_distance = self.max_distance is not None
+        return ColumnRequest(
+            source=self.source, has_two_sides=False, id=self.id, text=self.text,
+            fields=self.fields, has_model=self.model is not None, measure=self.measure,
+            for_texts=("`max_distance`",) * has_distance, chooses_measure=has_distance,
+        )  # fmt: skip
+
     def choose_columns(self) -> ExplainRequest:
         """Fill in the id, and the fields or the text, of a source without such columns."""
-        return replace(self, **fill_in(vars(self)))
+        chosen = choose_columns(self.column_request)
+        if chosen is None:
+            return self
+        log_choice(chosen)
+        return replace(self, beside=chosen.beside, **chosen.arguments)

@@ -12,7 +12,7 @@ from neardup_solr.checks import listed, require
 from neardup_solr.measures import Limits
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings
-from neardup_solr.sources.choice import fill_in
+from neardup_solr.sources.choice import ColumnRequest, choose_columns, log_choice
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.request import Compared
@@ -70,11 +70,23 @@ class ReviewRequest:
 
         return tuple(dict.fromkeys((*parse_fields(self.fields), *keep)))
 
+    @property
+    def column_request(self) -> ColumnRequest:
+        """The columns that are named, and what others are chosen by."""
+        by_shingles = self.by == "shingles"
+        return ColumnRequest(
+            source=self.source, against=self.against, id=self.id, text=self.text,
+            fields=self.fields, same=self.same, measure=self.measure,
+            for_texts=("`by` shingles",) * by_shingles, chooses_measure=by_shingles,
+        )  # fmt: skip
+
     def choose_columns(self) -> ReviewRequest:
         """Fill in the id, and the fields or the text, of a source without such columns."""
-        columns = fill_in(vars(self))
-        columns.pop("beside", None)
-        return replace(self, **columns)
+        chosen = choose_columns(self.column_request)
+        if chosen is None:
+            return self
+        log_choice(chosen)
+        return replace(self, **chosen.arguments)
 
     def check(self) -> None:
         """Refuse values that are not possible. Raises ArgumentError."""

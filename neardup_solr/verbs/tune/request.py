@@ -12,7 +12,7 @@ from neardup_solr.checks import require
 from neardup_solr.minhash import band_plans
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings
-from neardup_solr.sources.choice import fill_in
+from neardup_solr.sources.choice import ColumnRequest, choose_columns, log_choice
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.request import Compared
@@ -54,11 +54,23 @@ class TuneRequest:
         """Similarities to catch and to avoid. Raises ArgumentError if one is no share."""
         return band_plans.Demand(catch=self.catch, miss=self.miss, avoid=self.avoid, load=self.load)
 
+    @property
+    def column_request(self) -> ColumnRequest:
+        """The columns that are named, and what others are chosen by."""
+        by_shingles = self.by == "shingles"
+        return ColumnRequest(
+            source=self.source, against=self.against, id=self.id, text=self.text,
+            fields=self.fields, by_fields=self.answers is not None, measure=self.measure,
+            for_texts=("`by` shingles",) * by_shingles, chooses_measure=by_shingles,
+        )  # fmt: skip
+
     def choose_columns(self) -> TuneRequest:
         """Fill in the id and the text, or the fields for a model, of a source without a text."""
-        columns = fill_in(vars(self), by_fields=self.answers is not None)
-        columns.pop("beside", None)
-        return replace(self, **columns)
+        chosen = choose_columns(self.column_request)
+        if chosen is None:
+            return self
+        log_choice(chosen)
+        return replace(self, **chosen.arguments)
 
     def check(self) -> None:
         """Refuse values that are not possible, or do not go together. Raises ArgumentError."""

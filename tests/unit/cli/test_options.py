@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from neardup_solr.option_rows import ROWS, find_row
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
 from neardup_solr.suggestions import read_words
-from neardup_solr.verbs.duplicates import find
+from neardup_solr.verbs.duplicates import plan
 from tests.command import neardup
 from website.commands import commands
 
@@ -300,7 +301,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         if name in nd.__all__:
             monkeypatch.setattr(nd, name, verb(name), raising=False)
     compare = verb("duplicates")
-    monkeypatch.setattr(find, "find_duplicates", lambda request, **_: compare(**vars(request)))
+    for module in ("duplicates.find", "explain", "tune"):  # they keep the name that they import
+        import_module(f"neardup_solr.verbs.{module}")
+    monkeypatch.setattr(plan, "make_plan", lambda request: compare(**vars(request)))
     monkeypatch.setattr(nd, "connect", connect, raising=False)
     monkeypatch.setattr(sources, "open_source", open_source)
     monkeypatch.setattr(admin, "exists", lambda solr: True)
