@@ -27,6 +27,7 @@ from neardup_solr.reports.result_table import Table
 from neardup_solr.reports.rows import ANSWER, Columns
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, SourceLike, reading_of
+from neardup_solr.sources.choice import ColumnRequest, choose_columns, log_choice
 from neardup_solr.sources.pair_files import PAIR
 from neardup_solr.verbs.evaluate.id_pairs import columns_of
 from neardup_solr.verbs.evaluate.sample import AnswerSheet
@@ -111,7 +112,7 @@ class Answers(Table):
         Raises ArgumentError if an answer is an unknown word, or a pair has two answers (then no
         answer is added), SourceError if a file cannot be read or written.
         """
-        source, reading = reading_of(source, "number", id=id, text=text)
+        source, reading = _choose_reading(source, id, text)
         before = choose_latest(_read_before(self.path, source=source, pairs=pairs))
         latest = {answer.pair: answer for answer in before}
         answers, empty = _read_table(pairs, ordered=ordered)
@@ -156,7 +157,7 @@ def record_answer(
         reason = f"{each[:40]!r} is not a valid id: {problem}"
         require(problem is None, reason, "give another id", code="id-invalid")
     place = Path(answers)
-    source, reading = reading_of(source, "number", id=id, text=text)
+    source, reading = _choose_reading(source, id, text)
     _read_before(place, source=source)
     texts = _read_texts(source, ids, reading, is_needed=True)
     first, second = (hash_text(texts.get(each)) for each in ids)
@@ -164,6 +165,30 @@ def record_answer(
                    when=datetime.now(UTC), hash=first, other_hash=second)  # fmt: skip
     append_answers(place, [noted])
     return noted
+
+
+def _choose_reading(source: Any, id: str | None, text: OneOrMore) -> tuple[Any, Reading]:
+    """Choose the columns of a source that are not named, as `duplicates` does, to read it."""
+    chosen = None if source is None else choose_columns(request_columns(source, id, text))
+    if chosen is not None:
+        log_choice(chosen)
+        id, text = chosen.arguments.get("id", id), chosen.arguments.get("text", text)
+    return reading_of(source, "number", id=id, text=text)
+
+
+def request_columns(
+    source: SourceLike | Collection, id: str | None, text: OneOrMore
+) -> ColumnRequest:
+    """Request the columns that `duplicates` chooses, joined to the text of an answer."""
+    return ColumnRequest(
+        source=source,
+        id=id,
+        text=text,
+        fields=None,
+        measure="auto",
+        by_fields=False,
+        has_two_sides=False,
+    )
 
 
 def find_name(who: str | None) -> str:

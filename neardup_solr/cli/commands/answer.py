@@ -9,7 +9,7 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.cli import show
-from neardup_solr.cli.typed import Typed
+from neardup_solr.cli.typed import Typed, say_choice
 
 if TYPE_CHECKING:
     from neardup_solr.argument_types import Judgement, RowFormat
@@ -38,6 +38,7 @@ def answer(
     if is_list:
         _print_answers(answers, output, show.choose_format(format))
         return 0
+    typed = _choose_columns(typed)
     source = typed["source"] or (typed.connect() if typed.place.is_named else None)
     typed = typed.replace(source=source)
     place = answers.path
@@ -61,6 +62,20 @@ def answer(
         contradicted = show.counted(len(more), "answer is", "answers are")
         show.warn(f"{contradicted} set aside, contradicted by newer answers: {first}.")
     return 0
+
+
+def _choose_columns(typed: Typed) -> Typed:
+    """Add the columns that are not named, as `duplicates` chooses them, and say which."""
+    from neardup_solr.sources.choice import choose_columns
+    from neardup_solr.verbs.answer import request_columns
+
+    if not typed.paths:
+        return typed
+    chosen = choose_columns(request_columns(typed["source"], typed["id"], typed["text"]))
+    if chosen is None:
+        return typed
+    say_choice(chosen)
+    return typed.replace(**chosen.arguments)
 
 
 def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None) -> None:

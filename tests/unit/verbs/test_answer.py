@@ -301,3 +301,57 @@ def test_a_command_refuses_an_address_for_a_file(flag: str) -> None:
     ran = neardup("duplicates", "a.csv", flag, ADDRESS)
     assert ran.returncode == 2
     assert "http://…@host:8983" in ran.stderr
+
+
+PEOPLE = """Nr,name,street,zip,born
+7,Marta Linsen,12 Mill Road,1017,1961-03-04
+8,Linsen Marta,12 Mill Rd.,1017,
+9,Jonas Weber,3 Castle Lane,2210,1975-11-20
+10,Otto Holm,81 Station Road,3300,1949-07-07
+11,Lena Dahl,4 Church Road,4100,1990-09-15
+"""
+LISTINGS = TABLE.replace("id,text", "ref,text")
+BOOKS = TABLE.replace("id,text", "ref,description")
+NUMBERLESS = "text\n" + "".join(line[2:] + "\n" for line in TABLE.splitlines()[1:])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "ids"),
+    [
+        ("people.csv", PEOPLE, ("7", "8")),
+        ("people.tsv", PEOPLE.replace(",", "\t"), ("7", "8")),
+        ("listings.csv", LISTINGS, ("1", "2")),
+        ("books.csv", BOOKS, ("1", "2")),
+        ("lines.csv", NUMBERLESS, ("1", "2")),
+        ("a.csv", TABLE, ("1", "2")),
+    ],
+)
+@pytest.mark.parametrize("door", ["command", "python", "import", "frame"])
+def test_the_columns_are_those_that_duplicates_chooses(
+    name: str, content: str, ids: tuple[str, str], door: str
+) -> None:
+    """Of a table, and of an id of another name; a change of a text then sets the answer aside."""
+    Path(name).write_text(content)
+    if door == "command":
+        ran = neardup("answer", *ids, "different", "--answers", "said", "--source", name)
+        assert ran.returncode == 0
+    elif door == "import":
+        Path("pairs.csv").write_text(f"id,other_id,answer\n{','.join(ids)},no\n")
+        ran = neardup("answer", "--import", "pairs.csv", "--answers", "said", "--source", name)
+        assert ran.returncode == 0
+    elif door == "frame":
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.read_csv(name, sep="\t" if name == "people.tsv" else ",", dtype=str)
+        nd.answer(frame, *ids, "different", answers="said")
+    else:
+        nd.answer(name, *ids, "different", answers="said")
+    (answer,) = read_answers("said")
+    assert answer.hash
+    assert answer.other_hash
+    found = nd.duplicates(name, answers="said")
+    assert found.answered is not None
+    assert [each.pair for each in found.answered.obeyed] == [answer.pair]
+    Path(name).write_text(content.replace("Marta Linsen", "Marta Lin").replace("brown fox", "fox"))
+    changed = nd.duplicates(name, answers="said").answered
+    assert changed is not None
+    assert [each.pair for each in changed.changed] == [answer.pair]
