@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -15,7 +16,6 @@ from rapidfuzz.distance import Levenshtein, Postfix, Prefix
 from neardup_solr.clusters.components import components
 from neardup_solr.guard import ALIKE, are_many
 from neardup_solr.guard.template import (
-    DIGIT,
     FEWEST,
     IN_SLOTS,
     MOST,
@@ -35,6 +35,7 @@ SWAPPED = 0.1  # of the small clusters, which differ in the same words, or betwe
 # Of the small clusters, in which a text has the same words more than another, and such words.
 ADDED, ADDED_MOST = 0.05, 4
 ALTERNATIVES = 0.2  # of pairs of these, that differ in the same words: of copies, now so, now so
+_DIGIT = re.compile(r"\d")
 LINKS = ("http", "https", "www")  # words before the name of a host
 Family: TypeAlias = tuple[AnyId, int, Sequence[str]]  # a cluster, its documents, and some texts
 Swap: TypeAlias = tuple[str, ...]  # two runs of words, of which texts have the one or the other
@@ -119,7 +120,7 @@ def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
             are_single &= stop - start == end - place == 1
             is_slip = fuzz.ratio(words, others) >= ALIKE
             are_slips &= is_slip
-            if is_slip or DIGIT.search(words) or DIGIT.search(others):
+            if is_slip or _DIGIT.search(words) or _DIGIT.search(others):
                 continue
             if not (words and others):
                 longer = (first, start, stop) if words else (other, place, end)

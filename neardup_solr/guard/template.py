@@ -6,7 +6,6 @@ do.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +36,6 @@ MANY, SEVERAL, LARGE, MUCH, MOST, LOOSE = 8, 5, 20, 0.25, 0.5, 0.25
 SLIGHT, SLIGHT_AT_ENDS = 0.04, 0.1
 SHORT = 12  # words of a text, up to which few texts differ in the same places by chance
 CUTS, COVERED = 4, 2 / 3  # ways to part a cluster into kinds, and the texts that they explain
-DIGIT = re.compile(r"\d")
 PHRASE, VALUE, VALUES, SLOTS = 80, 30, 3, 2  # characters and numbers of what is shown
 
 
@@ -66,11 +64,6 @@ class Template:
     is_at_ends: bool = False
     kinds: int = 1
     distance: float = 0.0
-
-    @property
-    def has_numbers(self) -> bool:
-        """True if the documents differ in numbers in any of the places."""
-        return any(all(map(DIGIT.search, some)) for some in self.values)
 
     @property
     def is_sure(self) -> bool:

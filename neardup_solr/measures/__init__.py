@@ -280,13 +280,11 @@ def _load_measure(name: str) -> Measure:
 def measure_of(name: str | Measure, limits: Limits) -> Measure:
     """Load a measure, as `measure_named`. Raises ArgumentError if the limits do not fit it."""
     measure = measure_named(name)
-    fits = measure.has_distance or limits.max_distance is None
-    reason = f"so `max_distance` cannot be {limits.max_distance}"
-    step = "set `min_similarity` instead, or `measure` to words"
-    require(
-        fits,
-        f"the measure {measure.name} has no distance, {reason}",
-        step,
-        code="arguments-conflict",
-    )
+    if limits.max_distance is not None and not measure.has_distance:
+        reason = (
+            f"the measure {measure.name} has no distance,"
+            f" so `max_distance` cannot be {limits.max_distance}"
+        )
+        step = "set `min_similarity` instead, or `measure` to words"
+        raise ArgumentError(reason, step, code="arguments-conflict")
     return measure

@@ -1,4 +1,4 @@
-"""Runs of words that most texts share, such as a notice at their end: what `without_common` is."""
+"""Runs of words that most texts share, such as a notice at their end."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class Common:
     hashes: NDArray[np.uint64]
 
     def __str__(self) -> str:
+        """Describe the runs, or why there are none."""
         runs = "words" if self.size == 1 else f"runs of {self.size} words"
         if len(self.hashes):
             share = f"{100 * self.share:.3g} %"
-            return f"left out {runs} that at least {share} of the texts share: {len(self.hashes)}"
-        reason = f"no {runs} are shared by at least {100 * self.share:.3g} % of the texts"
-        if self.share > 1:
-            reason = f"all {runs} are in all texts"
+            return f"{runs} that at least {share} of the texts share: {len(self.hashes)}"
         if self.texts < FEWEST_TEXTS:
-            reason = f"it needs {FEWEST_TEXTS} different texts, not {self.texts}"
-        return f"`without_common` left nothing out: {reason}; omit it"
+            return f"it needs {FEWEST_TEXTS} different texts, not {self.texts}"
+        if self.share > 1:
+            return f"all {runs} are in all texts"
+        return f"no {runs} are shared by at least {100 * self.share:.3g} % of the texts"
 
     def strip(self, forms: Sequence[str]) -> list[str]:
         """Take the runs out of normal forms.

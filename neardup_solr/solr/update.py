@@ -22,7 +22,7 @@ from neardup_solr.solr.core import EXACT
 from neardup_solr.solr.halves import in_halves
 from neardup_solr.solr.javabin import HEADERS, encode
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, VERSION, Names
-from neardup_solr.solr.refusals import Refusal, Sent, parse_refusals, versions_in
+from neardup_solr.solr.refusals import Sent, parse_refusals, versions_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +91,6 @@ def send(
     gone = {refusal.id for refusal in sent.refused if _GONE in refusal.reason}
     refused = tuple(refusal for refusal in sent.refused if refusal.id not in gone)
     return replace(sent, refused=refused, dropped=sent.dropped | gone) if gone else sent
-
-
-def set_fields(collection: Collection, updates: Sequence[Mapping[str, Any]]) -> tuple[Refusal, ...]:
-    """Send atomic updates by logical names, {"id": …, "_version_": …, name: {"set": value}}.
-
-    Returns those that Solr refused; the others are taken, and durable once committed.
-    """
-
-    def post(part: Sequence[Mapping[str, Any]]) -> Sent:
-        answer = _post(collection, list(map(collection.names.physical, part)), EXACT)
-        return Sent(refused=parse_refusals(collection.url, answer))
-
-    return in_halves(updates, post, lambda update: str(update[ID])).refused
 
 
 def _post(

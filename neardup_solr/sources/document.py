@@ -57,9 +57,9 @@ def make_run(
     if kinds == {int}:
         ids = list(map(str, ids))
     if isinstance(texts, Packed):
-        are_texts = texts.longest <= reading.max_doc_bytes
+        are_texts = texts.longest <= reading.room()
     else:
-        most = reading.max_doc_bytes // CHARACTER_BYTES
+        most = reading.room() // CHARACTER_BYTES
         are_texts = set(map(type, texts)) == {str} and max(map(len, texts)) <= most
     if not are_texts or kinds not in ({int}, {str}) or not _are_ids(ids):
         return None
@@ -173,7 +173,7 @@ def _as_text(value: object, reading: Reading) -> str:
     elif type(value) is not str:
         value = _one_text(value, reading.text[0])
     # Short texts need not be measured, nor copied.
-    most = reading.max_doc_bytes
+    most = reading.room()
     if len(value) > most or (len(value) * CHARACTER_BYTES > most and len(value.encode()) > most):
         raise Unusable(too_large(most), code="record-too-large")
     return value

@@ -97,7 +97,7 @@ def _read_lines(
             return format, names, lines
         return format, _spell(names), [(number, _spell(cells)) for number, cells in lines]
     except (SourceError, UnicodeDecodeError) as error:
-        if isinstance(error, SourceError) and "UTF" not in error.reason:
+        if isinstance(error, SourceError) and error.code != "encoding":
             raise
         reason = "is not UTF-8 text, so it cannot be a file of pairs"
         step = "give a TSV, CSV, JSONL, Parquet or .xlsx file; in a spreadsheet, save CSV as UTF-8"

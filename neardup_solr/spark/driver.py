@@ -165,12 +165,10 @@ def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
 def require_ends(near: DataFrame) -> None:
     """Refuse pairs that lack a column with ids, or have something else in it."""
     for name in ENDS:
-        names = ", ".join(near.columns)
-        reason = f"`near` has no column {name!r}; available: {names}"
         step = "pass the result of spark.pairs"
-        require(
-            name in near.columns, reason, f"{step}, or rename the columns", code="column-missing"
-        )
+        if name not in near.columns:
+            reason = f"`near` has no column {name!r}; available: {', '.join(near.columns)}"
+            raise ArgumentError(reason, f"{step}, or rename the columns", code="column-missing")
         _require_type(near, name, step)
 
 

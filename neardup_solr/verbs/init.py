@@ -71,11 +71,10 @@ def prepare(
         _require_sizes(collection, shards=shards, replicas=replicas)
         done = _add(collection, texts, prefix, dry_run=dry_run)
     else:
-        reason = f"the collection {collection.name!r} does not exist yet"
-        step = "create it first, without `text`, `prefix` and `dry_run`"
-        require(
-            not (texts or prefix or dry_run), reason, step, DataError, code="collection-missing"
-        )
+        if texts or prefix or dry_run:
+            reason = f"the collection {collection.name!r} does not exist yet"
+            step = "create it first, without `text`, `prefix` and `dry_run`"
+            raise DataError(reason, step, code="collection-missing")
         done = _create(collection, shards=shards or 1, replicas=replicas or 1)
     if done.is_done and not dry_run:
         collection.take_names(collection.kept_names() if remove else done.names)

@@ -19,6 +19,7 @@ import pytest
 
 import neardup_solr as nd
 from tests.conftest import Cores
+from tests.refusals import refusal
 from tests.services import Served, serving, until
 
 FIRST, SECOND = "feeder c4n4ry-of-the-first check\n", "feeder c4n4ry-of-the-other check\n"
@@ -270,6 +271,12 @@ def test_the_folder_of_the_files_is_away(served: Served, answers: Path, place: P
     until(lambda: check(served, **OLD) == 503)
     shutil.move(away, place)
     until(lambda: check(served, **OLD) == 200)
+
+
+def test_missing_tokens_are_refused_at_the_start(listings: nd.Collection, tmp_path: Path) -> None:
+    """By the code of a file that is not there."""
+    with refusal(nd.SourceError, "file-missing", "none"):
+        nd.serve(listings, port=0, tokens=tmp_path / "none")
 
 
 @pytest.mark.parametrize("option", ["--tokens", "--answers", "--model"])

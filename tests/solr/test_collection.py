@@ -9,7 +9,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import DocumentNotFound, SolrAnswerError
-from neardup_solr.solr import query, update
+from neardup_solr.solr import query
 from neardup_solr.solr.query import Terms
 from neardup_solr.testing import SIZES
 from tests.finders import fetch_ranked
@@ -145,20 +145,19 @@ def test_refused_documents_are_named(solr: nd.Collection) -> None:
 
 
 def test_any_value_is_set(solr: nd.Collection) -> None:
-    """Updates go in Solr's binary format, and hostile ids and values stay as they are."""
-    values = {
-        "words": [*HOSTILE, *("ä" * length for length in (0, 15, 16, 79, 80, 9_000))],
-        "a_l": -(2**62), "a_d": 1e-300, "a_b": False, "gone": None,
-    }  # fmt: skip
-    add(solr, *({"id": id, "gone": "x", "city": "Ulm"} for id in HOSTILE))
-    updates = [{"id": id, **{name: {"set": values[name]} for name in values}} for id in HOSTILE]
-    absent = {"id": "no", "_version_": 1, "a_l": {"set": 1}}
-    assert [one.id for one in update.set_fields(solr, [*updates, absent])] == ["no"]
-    solr.commit()
-    expected = {**values, "city": ["Ulm"]}
-    del expected["gone"]
-    found = {one["id"]: one for one in solr.stored(HOSTILE, [*values, "city"])}
-    assert found == {id: {"id": id, **expected} for id in HOSTILE}
+    """Updates in Solr's binary format set what indexing sends, of hostile ids and texts."""
+    long = ["ä" * length for length in (1, 15, 16, 79, 80, 9_000)]
+    texts = {
+        id: " ".join([*long[at % 6 :], "x", *HOSTILE[: at + 1]]) for at, id in enumerate(HOSTILE)
+    }
+    names = ["first_word", "num_words", "md5_hash", "signature", "content"]
+    nd.index([nd.Document(id=id, text=text) for id, text in texts.items()], solr)
+    expected = {one["id"]: one for one in solr.stored(HOSTILE, names)}
+    nd.delete(solr, query="*:*")
+    add(solr, *({"id": id, "content": text, "city": "Ulm"} for id, text in texts.items()))
+    assert nd.annotate(solr).annotated == len(texts)
+    found = {one["id"]: one for one in solr.stored(HOSTILE, [*names, "city"])}
+    assert found == {id: {**row, "city": ["Ulm"]} for id, row in expected.items()}
 
 
 def test_ready_made_json_is_sent_as_it_is(solr: nd.Collection) -> None:

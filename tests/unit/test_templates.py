@@ -58,7 +58,6 @@ def test_a_template_is_told_with_its_phrase_and_examples() -> None:
     assert found.is_regular
     assert (found.phrase, found.texts) == ("pump … of station … is at … bar", 8)
     assert found.values == (("0", "1", "2"), ("a", "b", "c"))
-    assert found.has_numbers
     assert str(found) == (
         "8 documents (100 % of all) share “pump … of station … is at … bar”,"
         " and differ in 0, 1, 2 and in a, b, c"

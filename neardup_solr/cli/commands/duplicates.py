@@ -150,7 +150,7 @@ def _keep_unfinished(unfinished: Path | None) -> Iterator[None]:
         yield
     except (KeyboardInterrupt, nd.SourceError, nd.SolrError) as error:
         failure = error if isinstance(error, nd.SourceError) else None
-        is_unwritten = failure and failure.reason.startswith("cannot be written")
+        is_unwritten = failure and failure.code == "file-unwritable"
         if failure and failure.source == str(unfinished) and not is_unwritten:  # a file of others
             step = "move it, or write to a different file"
             raise nd.SourceError(failure.source, failure.reason, step, code=failure.code) from None

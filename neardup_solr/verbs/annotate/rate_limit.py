@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from neardup_solr.checks import require, require_positive
+from neardup_solr.checks import require_positive
+from neardup_solr.errors import ArgumentError
 from neardup_solr.solr.update import Order
 
 
@@ -25,12 +26,9 @@ class RateLimit:
     batch: int = 500
 
     def __post_init__(self) -> None:
-        require(
-            self.rate >= 0,
-            f"`rate` cannot be {self.rate:g}",
-            "give 0 or more per second",
-            code="argument-out-of-range",
-        )
+        if self.rate < 0:
+            reason, step = f"`rate` cannot be {self.rate:g}", "give 0 or more per second"
+            raise ArgumentError(reason, step, code="argument-out-of-range")
         require_positive(threads=self.threads, batch=self.batch)
 
     def portions(self, orders: list[Order]) -> Iterator[list[Order]]:

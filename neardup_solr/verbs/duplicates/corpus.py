@@ -123,7 +123,9 @@ class Corpus:
             part = [text or "" for text in rest.compared(range(at, min(at + AT_ONCE, len(self))))]
             signed = sign.sign(part, self.settings, threads=THREADS, keep_keys=False)
             rows.append(signed.signatures)
-        LOG.warning("%s", rest.common)
+        has_common = rest.common is not None and len(rest.common.hashes)
+        line = "left out %s" if has_common else "`without_common` left nothing out: %s; omit it"
+        LOG.warning(line, rest.common)
         return replace(rest, signatures=rows.table())
 
     def without_groups(self) -> Corpus:

@@ -88,9 +88,7 @@ class RunPlan:
     @property
     def needs_texts(self) -> bool:
         """True if texts have to be read to compare documents, or beside what is compared."""
-        others = (
-            self.request.by == "words", self.answers, self.equal, self.request.without_common
-        )  # fmt: skip
+        others = (self.request.looks_at_words, self.answers, self.equal)
         return self.measure.needs_texts or any(map(bool, others))
 
     @property

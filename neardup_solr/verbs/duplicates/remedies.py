@@ -104,7 +104,7 @@ class Remedies:
             yield "use `linkage` complete", self._link_completely
         corpus = self.comparison.corpus
         is_small = len(corpus) <= FEW and not corpus.may_change
-        is_open = graph.measure not in BY_FIELDS and not plan.request.without_common
+        is_open = graph.measure not in BY_FIELDS and corpus.common is None
         if is_small and needs_texts and is_open:
             yield "use `without_common` to ignore the shared parts", self._leave_out_common
         for higher in HIGHER:

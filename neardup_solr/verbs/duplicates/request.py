@@ -85,6 +85,11 @@ class DuplicatesRequest:
         """The limits that are named."""
         return Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
 
+    @property
+    def looks_at_words(self) -> bool:
+        """True if candidates come from rare words, or what most texts share is left out."""
+        return self.by == "words" or bool(self.without_common)
+
     def check(self) -> None:
         """Refuse values that are possible with no source, before any is looked at.
 

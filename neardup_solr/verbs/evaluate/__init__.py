@@ -45,13 +45,9 @@ def evaluate_result(
 ) -> Evaluation:
     """Compare the pairs of a result with known pairs."""
     columns = columns_of(known)
-    require(
-        not is_report(known, columns) or is_report(found, columns_of(found)),
-        "`known` is a report, but the result is not",
-        "give the known pairs first",
-        DataError,
-        code="arguments-conflict",
-    )
+    if is_report(known, columns) and not is_report(found, columns_of(found)):
+        reason, step = "`known` is a report, but the result is not", "give the known pairs first"
+        raise DataError(reason, step, code="arguments-conflict")
     has_sides = getattr(found, "against", None) if ordered is None else ordered
     in_order = bool(has_sides)
     answers = JudgedPairs.of(known, columns, in_order=in_order)

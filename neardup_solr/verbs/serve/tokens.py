@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from neardup_solr.errors import SourceError
+from neardup_solr.errors import SourceError, code_of_reading
 from neardup_solr.files import regular
 from neardup_solr.progress import LOG
 from neardup_solr.verbs.serve.search_request import LOCAL_PARAMS
@@ -94,10 +94,8 @@ def _read(path: Path) -> tuple[bytes, int]:
             content = file.read(LARGEST + 1)
             mode = os.fstat(file.fileno()).st_mode
     except (OSError, ValueError) as error:  # the latter for a NUL character
-        reason = getattr(error, "strerror", None) or error
-        raise SourceError(
-            str(path), f"cannot be read ({reason})", STEP, code="file-unreadable"
-        ) from None
+        reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        raise SourceError(str(path), reason, STEP, code=code_of_reading(error)) from None
     if len(content) > LARGEST:
         raise SourceError(str(path), f"has more than {LARGEST:,} bytes", STEP, code="file-kind")
     return content, mode

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup_solr.argument_types import Frame, Id, MeasureName, OneOrMore, Way
 from neardup_solr.checks import require
+from neardup_solr.errors import ArgumentError
 from neardup_solr.minhash import band_plans
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings
@@ -80,13 +81,9 @@ class TuneRequest:
             require(self.known is None, reason, step, code="arguments-conflict")
             return
         of_model = (self.fields, self.against, self.by, self.output)
-        reason = "`fields`, `by`, `against` and `output` require `answers`"
-        require(
-            all(value is None for value in of_model),
-            reason,
-            NAME_ANSWERS,
-            code="arguments-conflict",
-        )
+        if any(value is not None for value in of_model):
+            reason = "`fields`, `by`, `against` and `output` require `answers`"
+            raise ArgumentError(reason, NAME_ANSWERS, code="arguments-conflict")
         _ = self.demand
         reason, hashes = f"`sample` cannot be {self.sample}", self.hashes
         require(self.sample > 1, reason, "give 2 or more documents", code="argument-out-of-range")

@@ -12,7 +12,7 @@ import numpy as np
 from neardup_solr.answers import DIFFERENT, SAME
 from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import checked
-from neardup_solr.checks import require
+from neardup_solr.errors import ArgumentError
 from neardup_solr.files import check_apart, check_place, write_lines
 from neardup_solr.measures import model as models
 from neardup_solr.measures.em import FLOOR
@@ -104,8 +104,9 @@ def train(request: TuneRequest) -> Training:
         on_error=request.on_error, on_progress=request.on_progress,
     )  # fmt: skip
     plan = make_plan(compared)
-    require(plan.measure.needs_texts, "a model compares texts, not estimates",
-            "choose a different `measure`", code="arguments-conflict")  # fmt: skip
+    if not plan.measure.needs_texts:
+        reason, step = "a model compares texts, not estimates", "choose a different `measure`"
+        raise ArgumentError(reason, step, code="arguments-conflict")
     output = None if request.output is None else Path(request.output)
     if output is not None and request.answers is not None:
         files = {"`answers`": Path(request.answers), "`output`": output}

@@ -95,6 +95,16 @@ def test_a_file_of_others_is_no_checkpoint(tmp_path: Path, monkeypatch: pytest.M
     assert not (tmp_path / "p.csv").exists()
 
 
+def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    """Of the file that was typed, not of the one for finished comparisons beside it."""
+    (tmp_path / "a.csv").write_text(ROWS)
+    output = tmp_path / "none" / "p.csv"
+    ran = neardup("duplicates", str(tmp_path / "a.csv"), "-o", str(output))
+    assert (ran.returncode, len(ran.stderr.splitlines())) == (3, 1), ran.stderr
+    assert ran.stderr.startswith(f"neardup: {output}: ")
+    assert "create" in ran.stderr
+
+
 def test_texts_and_columns_go_to_each_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
