@@ -11,9 +11,11 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
+from itertools import islice
 from threading import Thread, current_thread, main_thread
 from typing import TypeVar
 
+from neardup_solr.cores import count_cores
 from neardup_solr.errors import RecordError, counted
 from neardup_solr.records import characters
 
@@ -73,6 +75,7 @@ class Callbacks:
 LOG = logging.getLogger("neardup_solr")
 MOST_ERRORS = 1_000  # that a result holds; more are only counted
 MOST_CHARACTERS = 2**24  # of the records that these carry along
+AHEAD = 4  # parts for each core that are worked on ahead
 
 
 @dataclass(slots=True)
@@ -181,6 +184,38 @@ def prefetch(
             yield coming.popleft().result()
     while coming:
         yield coming.popleft().result()
+
+
+def map_in_order(
+    work: Callable[[T], R], parts: Iterable[T], *, few: int | None
+) -> Iterator[tuple[T, R]]:
+    """Yield each part with what work makes of it, in order, by all cores if there are many parts.
+
+    The first `few`, or all if it is None, are worked on when they are asked for, the others ahead,
+    some for each core. An error among the parts is raised behind the results of those before it.
+    """
+    stream = iter(parts)
+    for part in islice(stream, few):
+        yield part, work(part)
+    threads = 1 if few is None else count_cores()
+    if threads == 1:
+        yield from ((part, work(part)) for part in stream)
+        return
+    coming: deque[tuple[T, Future[R]]] = deque()
+    failure: Exception | None = None
+    with thread_pool(threads) as pool:
+        while True:
+            try:
+                more = list(islice(stream, max(0, AHEAD * threads - len(coming))))
+            except Exception as error:
+                failure, more = error, []
+            coming.extend((part, pool.submit(work, part)) for part in more)
+            if not coming:
+                break
+            part, result = coming.popleft()
+            yield part, result.result()
+    if failure is not None:
+        raise failure
 
 
 def run_aside(work: Callable[[], R]) -> R:

@@ -13,9 +13,10 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 ROOMS = (
     "error_codes", "errors", "suggestions", "checks", "comma_names", "units", "sizes",
     "argument_types", "arguments", "option_table", "option_rows",
-    "records", "settings", "settings_by_name", "progress",
+    "records", "settings", "settings_by_name", "variables", "cores",
+    "progress",
     "text", "kernel", "minhash", "measures", "candidates", "clusters", "guard",
-    "files", "variables", "log", "hangup", "memory", "failpoint", "letters", "checkpoint",
+    "files", "log", "hangup", "memory", "failpoint", "letters", "checkpoint",
     "answers", "demo",
     "solr", "embedded", "sources", "reports", "web",
     "verbs", "spark", "cli",
@@ -23,7 +24,8 @@ ROOMS = (
 PURE = ROOMS[: ROOMS.index("files")]
 OUTSIDE = {"os", "io", "pathlib", "sys", "socket", "subprocess", "requests", "pysolr", "rich",
            "click"}  # fmt: skip
-STORE = ("kernel/store.py", "kernel/build.py")  # of machine code, beside what is computed
+# Beside what is computed: the store of machine code, and what tells of the machine.
+STORE = ("kernel/store.py", "kernel/build.py", "variables.py", "cores.py")
 OWNERS = {"pysolr": {"solr"}, "requests": {"solr", "embedded"}, "numba": {"kernel"},
           "llvmlite": {"kernel"}}  # fmt: skip
 # For users; they may know every room.

@@ -18,11 +18,12 @@ from itertools import repeat
 from pathlib import Path
 from threading import Thread
 
+from neardup_solr.cores import count_cores
 from neardup_solr.kernel import Compiled
 from neardup_solr.kernel.store import FEATURES, LEVEL, Store, name_carried, open_store
 
 # Those that take longest first.
-MODULES = ("align", "shingle_hashes", "joins", "json_lines", "graph", "edits")
+MODULES = ("align", "shingle_hashes", "joins", "json_lines", "csv_rows", "graph", "edits")
 
 
 def fill_store() -> None:
@@ -69,7 +70,7 @@ def _compile_modules(folder: Path) -> None:
     modules = [name for name in MODULES if any(list_lacking(name, Store.at(folder)))]
     if modules:
         spawn = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(os.cpu_count(), spawn, _end_with_parent) as pool:
+        with ProcessPoolExecutor(count_cores(), spawn, _end_with_parent) as pool:
             list(pool.map(_compile_module, modules, repeat(folder)))
 
 

@@ -2,7 +2,7 @@
 
 An object is not plain, and is left to a parser of JSON, if it holds another object or a list, a
 key twice or with an escape, or a number with an exponent or many digits, and if it is no JSON.
-The bytes have to be valid UTF-8.
+It is not, either, if the bytes are no valid UTF-8.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import numpy as np
 
 from neardup_solr.kernel import compiled, inner
 from neardup_solr.kernel.normal import EACH, HIGHEST, load, load_eight
+from neardup_solr.kernel.utf8 import is_utf8
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2, N3, N4, N6, N8 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6), U64(8)
@@ -20,33 +21,36 @@ OPEN, CLOSED, NEWLINE, SPACE = U8(ord("{")), U8(ord("}")), U8(10), U8(32)
 TAB, RETURN, MINUS, DOT, ZERO, NINE = U8(9), U8(13), U8(45), U8(46), U8(48), U8(57)
 NULL, TRUE, FALSE = U32(0x6C6C756E), U32(0x65757274), U32(0x736C6166)  # four bytes each
 MOST_KEYS = 32
+LEAST = 8  # bytes of a line with an object that has an id and a text, and more
 MOST_DIGITS = 18  # which fit 64 bits
 
 
-@compiled("uint8[] uint8[] uint8[] uint8[] uint64[] uint8[]")
-def scan_objects(block, id_key, text_key, texts, bounds, names):
+@compiled("uint8[] uint8[] uint8[] uint8[] uint64[] uint8[] uint64[]")
+def scan_objects(block, id_key, text_key, texts, text_bounds, ids, id_bounds):
     """Read the id and the text of the object in each line, or return -1 if one is not plain.
 
     `block` (uint8) has whole lines, each with its newline. The text of line n becomes
-    texts[bounds[n]:bounds[n + 1]], UTF-8. `names` gets the ids, strings and whole numbers, with a
-    newline after each; the number of its bytes is returned. `texts` and `names` are as large as
-    `block`.
+    texts[text_bounds[n]:text_bounds[n + 1]], UTF-8, and so does its id, a string or a whole number.
+    The number of lines is returned. `texts` and `ids` are as large as `block`, the bounds have room
+    for the most objects that it may hold: two, and one for each `LEAST` bytes.
     """
+    if not is_utf8(block):
+        return -1
     keys = np.empty((MOST_KEYS, 2), dtype=np.uint64)
-    ends = np.zeros(2, dtype=np.uint64)  # of what is written of `texts` and `names`
+    ends = np.zeros(2, dtype=np.uint64)  # of what is written of `texts` and `ids`
     at, line = N0, 0
     while at < U64(len(block)):
-        bounds[line] = ends[0]
-        at = _read_object(block, at, id_key, text_key, keys, texts, names, ends)
+        text_bounds[line], id_bounds[line] = ends[0], ends[1]
+        at = _read_object(block, at, id_key, text_key, keys, texts, ids, ends)
         if at == ODD:
             return -1
         line += 1
-    bounds[line] = ends[0]
-    return np.int64(ends[1])
+    text_bounds[line], id_bounds[line] = ends[0], ends[1]
+    return line
 
 
 @inner
-def _read_object(block, at, id_key, text_key, keys, texts, names, ends):
+def _read_object(block, at, id_key, text_key, keys, texts, ids, ends):
     """Read one line, and give where the next one begins."""
     count, has_id, has_text = 0, False, False
     at = _skip_blanks(block, at)
@@ -67,7 +71,7 @@ def _read_object(block, at, id_key, text_key, keys, texts, names, ends):
         at = _skip_blanks(block, at + N1)
         is_text = _are_equal(block, first, last, text_key, N0, U64(len(text_key)))
         if _are_equal(block, first, last, id_key, N0, U64(len(id_key))):
-            at = _read_id(block, at, names, ends)
+            at = _read_id(block, at, ids, ends)
             has_id = True
         elif block[at] == QUOTE:
             at, end = _read_string(block, at + N1, texts, ends[0])
@@ -126,7 +130,7 @@ def _find_quote(block, at):
 
 
 @inner
-def _read_id(block, at, names, ends):
+def _read_id(block, at, ids, ends):
     """Write an id, and give what follows it."""
     first = at
     if block[at] == QUOTE:
@@ -141,11 +145,10 @@ def _read_id(block, at, names, ends):
     if at != ODD:
         to = ends[1]
         while first < last:
-            names[to] = block[first]
+            ids[to] = block[first]
             first += N1
             to += N1
-        names[to] = NEWLINE
-        ends[1] = to + N1
+        ends[1] = to
     return at
 
 

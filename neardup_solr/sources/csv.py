@@ -6,13 +6,15 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 from typing import Any, Final, NamedTuple
 
 from neardup_solr.errors import RecordError, counted
-from neardup_solr.records import NOTHING
-from neardup_solr.sources.blocks import lists_of_lines
+from neardup_solr.progress import map_in_order
+from neardup_solr.records import NOTHING, Run
+from neardup_solr.sizes import SIZES
+from neardup_solr.sources.blocks import blocks_of_lines, split_lines
 from neardup_solr.sources.column import (
     ROWS_BELOW,
     Columns,
@@ -23,6 +25,7 @@ from neardup_solr.sources.column import (
     show_names,
     strip_end,
 )
+from neardup_solr.sources.csv_blocks import blocks_of_rows, scan_block
 from neardup_solr.sources.dialect import (
     DELIMITERS,
     MAX_QUOTED_BYTES,
@@ -44,6 +47,7 @@ from neardup_solr.sources.document import (
 from neardup_solr.sources.part import Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.values import Unusable, decode, decode_lines, join_lines, too_large
+from neardup_solr.text.packed import pack
 
 BLANK: Final = (b"", b"\r")
 Row = list[str] | Unusable
@@ -55,7 +59,8 @@ def open_csv(part: SourcePart) -> SourceTable:
     A quoted field may hold commas and newlines. TSV is quoted as spreadsheets do, or not at all.
     """
     reading = part.reading
-    feed = _Feed(lists_of_lines(part, reading.room(more=64 * 1024)))
+    room = reading.room(more=64 * 1024)
+    feed = _Feed(blocks_of_lines(part, room), room)
     above, sep = _pass_over(part, feed)
     delimiter, feed.tidy = choose_dialect(part, feed.held[: 1 + ROWS_BELOW], sep)
     header, size = _row(feed, 0, delimiter, reading) if feed.held else ([], 0)
@@ -89,11 +94,20 @@ class CsvRows:
     delimiter: str
     reading: Reading
 
+    @property
+    def _where(self) -> str:
+        return f"{self.part.name}, line "
+
     def documents(self) -> Iterator[Piece]:
         """Make documents of the rows, many at once if these are alike."""
-        reading, width, where = self.reading, len(self.header), f"{self.part.name}, line "
+        reading, width, where = self.reading, len(self.header), self._where
         columns = find_columns(self.part, self.header, reading)
+        if reading.is_in_runs and self.feed.tidy is str and self.delimiter.isascii():
+            self._scan_ahead(columns)
         for block in _blocks(self.part, self.feed, self.header, self.delimiter):
+            if isinstance(block, Run):
+                yield block
+                continue
             rows, is_even = block.rows, _are_even(block.rows, width)
             if not is_even:
                 rows = list(map(self._fit, rows, block.raws()))
@@ -110,6 +124,7 @@ class CsvRows:
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the rows as they are written, those that were mended as CSV has them."""
         for block in _blocks(self.part, self.feed, self.header, self.delimiter):
+            assert not isinstance(block, Run)  # nothing is scanned ahead
             for number, row, raw in zip(block.numbers, block.rows, block.raws(), strict=True):
                 if (fitting := self._fit(row, raw)) is not row:
                     written = csv_line(fitting, self.delimiter).encode()
@@ -118,11 +133,31 @@ class CsvRows:
 
     def parse(self, record: bytes) -> list[str]:
         """Split a row as it is written into its fields, or raise Unusable."""
-        lines = _Feed([record.split(b"\n")], self.feed.tidy)
+        lines = _Feed([record], self.feed.limit, self.feed.tidy)
         row: Row = _row(lines, 0, self.delimiter, self.reading)[0] if lines.has(0) else []
         if isinstance(row, Unusable):
             raise row
         return row
+
+    def _scan_ahead(self, columns: Columns) -> None:
+        """Have what follows the lines that are held scanned in compiled code, by all cores."""
+        width, text = len(self.header), columns.text[0]
+        names = pack(list_repeats(self.header))
+
+        def scan(block: bytes | None) -> tuple[Run, int] | None:
+            """Read a block of rows, and count its lines."""
+            if block is None or (self.delimiter == "\t" and b'"' in block):
+                return None
+            scanned = scan_block(block, self.delimiter, (width, columns.id, text), names)
+            if scanned is None:
+                return None
+            run = make_run(self._where, scanned.begins, scanned.ids, scanned.texts, reading=reading)
+            return None if run is None else (run, scanned.lines)
+
+        reading, feed = self.reading, self.feed
+        few = None if reading.at_once and self.part.path is None else SIZES.read_alone
+        blocks = feed.blocks if self.delimiter == "\t" else blocks_of_rows(feed.blocks)
+        feed.scanned = map_in_order(scan, blocks, few=few)
 
     def _fit(self, row: Any, raw: bytes) -> Any:
         """Make a row as wide as the header by quotes behind backslashes, or by empty cells."""
@@ -144,19 +179,46 @@ def _are_even(rows: Sequence[Any], width: int) -> bool:
 
 
 class _Feed:
-    """Lines that are read as far as rows need them: `number` is that of the first that is held."""
+    """Lines that are read as far as rows need them: `number` is that of the first that is held.
 
-    def __init__(self, lists: Iterable[Sequence[bytes | None]], tidy: Tidy = str) -> None:
-        self._lists = iter(lists)
+    Blocks of whole lines are split, those of more than `limit` bytes are None. Some are `scanned`
+    before they are split, each with its run, which counts lines from 0, and its number of lines.
+    """
+
+    def __init__(self, blocks: Iterable[bytes | None], limit: int, tidy: Tidy = str) -> None:
+        self.blocks = iter(blocks)
+        self.limit = limit
         self.tidy = tidy  # makes double quotes next to the delimiters of what stands there
+        self.scanned: Iterator[tuple[bytes | None, tuple[Run, int] | None]] | None = None
         self.held: list[bytes | None] = []
         self.number = 1
 
     def has(self, at: int) -> bool:
         """Tell whether line `at` can be read, counted from the first that is held."""
-        while at >= len(self.held) and (more := next(self._lists, None)):
-            self.held += more
+        while at >= len(self.held) and self._hold_next():
+            pass
         return at < len(self.held)
+
+    def _hold_next(self) -> bool:
+        """Hold the lines of the next block, and tell whether there is one."""
+        blocks = self.blocks if self.scanned is None else (block for block, _ in self.scanned)
+        for block in blocks:
+            self.held += split_lines(block, self.limit)
+            return True
+        return False
+
+    def next_run(self) -> Run | None:
+        """Take the run of the next block, None if it has none: its lines are held then."""
+        block, scanned = next(self.scanned or iter(()), (b"", None))
+        if scanned is None:
+            self.held += split_lines(block, self.limit) if block != b"" else []
+            return None
+        run, lines = scanned
+        first, self.number = self.number, self.number + lines
+        begins = run.numbers
+        if len(begins) == lines:
+            return replace(run, numbers=range(first, self.number))
+        return replace(run, numbers=[first + at for at in begins])
 
     def drop(self, count: int) -> None:
         """Let the first lines go."""
@@ -183,6 +245,12 @@ class _Block(NamedTuple):
             while self.lines[end - 1] in BLANK and end > begin + 1:
                 end -= 1
             yield join_lines(self.lines[begin:end]) or b""
+
+
+def list_repeats(header: Sequence[str]) -> list[str]:
+    """List the values with which a row begins if it may repeat the header."""
+    cases = {case(name) for name in header for case in (str, str.lower, str.upper, str.title)}
+    return [mark + name for name in cases for mark in ("", "\ufeff", '\ufeff"')]
 
 
 def _plain_names(row: Sequence[str]) -> list[str]:
@@ -230,15 +298,17 @@ def _has_header(line: str, part: SourcePart) -> bool:
 
 def _blocks(
     part: SourcePart, feed: _Feed, header: Sequence[str], delimiter: str
-) -> Iterator[_Block]:
+) -> Iterator[_Block | Run]:
     """Read rows but those that repeat the header, as in files that were joined: a notice tells.
 
     Raises SourceError if its columns are in another order there.
     """
     names, repeated = _plain_names(header), list[int]()
-    cases = {case(name) for name in header for case in (str, str.lower, str.upper, str.title)}
-    firsts = {mark + name for name in cases for mark in ("", "\ufeff", '\ufeff"')}
+    firsts = {*list_repeats(header)}
     for block in _all_blocks(feed, part.reading, delimiter):
+        if isinstance(block, Run):
+            yield block
+            continue
         rows, lines = block.rows, block.lines
         if isinstance(rows[0], list) and not firsts.isdisjoint([row[0] for row in rows]):
             for at, row in zip(block.begins, map(_plain_names, rows), strict=True):
@@ -258,13 +328,19 @@ def _blocks(
         part.on_notice(f"{part.name}: the header is {joined}")
 
 
-def _all_blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block]:
+def _all_blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block | Run]:
     """Read rows, as many as are at hand, or a single row if any of these is odd.
+
+    If no line is held, the run of a block that was scanned goes first.
 
     A block begins with a row, but where the next one begins is known only once its quotes were
     read: newlines within quotes end no row.
     """
-    while feed.has(0):
+    while True:
+        while not feed.held and (run := feed.next_run()):
+            yield run
+        if not feed.has(0):
+            return
         end = len(feed.held)
         texts = decode_lines(feed.held)
         texts = texts if feed.tidy is str else [*map(feed.tidy, texts)]

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
+import numpy as np
+
 from neardup_solr import records
 from neardup_solr.errors import RecordError
 from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Number, Run, characters
@@ -50,7 +52,7 @@ def make_run(
     None may have lone surrogates, and at least a text is needed. Without ids they are numbered
     later.
     """
-    kinds = set(map(type, ids)) if len(ids) else {str}
+    kinds = set(map(type, ids)) if len(ids) and not isinstance(ids, Packed) else {str}
     if float in kinds:
         ids = list(map(records.as_whole, ids))
         kinds = set(map(type, ids))
@@ -70,6 +72,9 @@ def make_run(
 
 def _are_ids(ids: Sequence[str]) -> bool:
     """Tell whether nothing is wrong with any id. Of ASCII, that is seen all at once."""
+    if isinstance(ids, Packed):
+        sizes = np.diff(ids.bounds)
+        return bool(sizes.min(initial=1) and sizes.max(initial=0) <= MAX_ID_BYTES)
     if "".join(ids).isascii() and all(ids) and max(map(len, ids), default=0) <= MAX_ID_BYTES:
         return True
     return not any(map(records.id_problem, ids))

@@ -16,6 +16,9 @@ import numpy as np
 import orjson
 
 from neardup_solr.errors import RecordError
+from neardup_solr.progress import map_in_order
+from neardup_solr.records import Run
+from neardup_solr.sizes import SIZES
 from neardup_solr.sources.blocks import (
     blocks_of_lines,
     most_passed_over,
@@ -37,7 +40,6 @@ _Columns: TypeAlias = tuple[Sequence[Any], Packed]  # ids and texts
 _Chunk: TypeAlias = bytes | list[bytes | None] | None  # lines, elements, or a line too long
 FIRST_OBJECTS: Final = 100  # that are looked at for their names
 ENOUGH: Final = 2**20  # bytes of objects with names, after which no others are looked at
-MANY: Final = 10_000  # objects, after which compiled code is worth loading
 _HEAD: Final = 2**16
 # Usual names of the list of records within an answer.
 LISTS: Final = "docs hits data results items records rows documents entries features nodes value"
@@ -89,19 +91,24 @@ class JsonObjects:
         if not reading.is_in_runs:  # a notice tells of columns that no object has
             yield from self._make(1, self._raws())
             return
-        for chunk in self.chunks:
-            objects: _Columns | None = None
-            is_block = isinstance(chunk, bytes) and len(chunk) <= self.room
-            if is_block and reading.has_ids and first > MANY:
-                objects = _scan(cast("bytes", chunk), reading)
-            written = [] if objects else _split(chunk, self.room)
-            objects = objects or _read_objects(written, reading)
-            numbers = range(first, first + len(objects[1] if objects else written))
-            first = numbers.stop
-            if objects and (piece := make_run(self._where, numbers, *objects, reading=reading)):
-                yield piece
+        few = None if reading.at_once and self.part.path is None else SIZES.read_alone
+        for chunk, run in map_in_order(self._read_run, self.chunks, few=few):
+            if run:
+                numbers = range(first, first + len(run))
+                yield replace(run, numbers=numbers)
             else:
-                yield from self._make(numbers.start, written or _split(chunk, self.room))
+                raws = _split(chunk, self.room)
+                numbers = range(first, first + len(raws))
+                yield from self._make(first, raws)
+            first = numbers.stop
+
+    def _read_run(self, chunk: _Chunk) -> Run | None:
+        """Make a run of the objects in a chunk, None if any of them needs a closer look."""
+        columns, reading = None, self.reading
+        if isinstance(chunk, bytes) and len(chunk) <= self.room and reading.has_ids:
+            columns = _scan(chunk, reading)
+        columns = columns or _read_objects(_split(chunk, self.room), reading)
+        return columns and make_run(self._where, range(len(columns[1])), *columns, reading=reading)
 
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the objects as they are written, empty for those that are too large."""
@@ -163,24 +170,14 @@ def _first_names(
 
 def _scan(block: bytes, reading: Reading) -> _Columns | None:
     """Read ids and texts of plain objects in lines, or None if one is not plain."""
-    from neardup_solr.kernel.json_lines import scan_objects
+    from neardup_solr.kernel.json_lines import LEAST, scan_objects
 
-    try:
-        block.decode()
-    except UnicodeDecodeError:
-        return None
     codes = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
-    texts, names = np.empty(len(codes) + SPARE, np.uint8), np.empty(len(codes), np.uint8)
-    bounds = np.empty(1 + np.count_nonzero(codes == ord("\n")), np.uint64)
+    most, room = 2 + len(codes) // LEAST, len(codes) + SPARE
+    texts, ids = (Packed(np.empty(room, np.uint8), np.empty(most, np.uint64)) for _ in range(2))
     keys = (np.frombuffer(name.encode(), np.uint8) for name in (reading.id, reading.text[0]))
-    size = scan_objects(codes, *keys, texts, bounds, names)
-    if size < 0:
-        return None
-    ids = names[:size].tobytes().decode().split("\n")[:-1]
-    end = int(bounds[-1]) + SPARE
-    if 2 * end < len(texts):  # what else the objects have need not be held
-        texts = texts[:end].copy()
-    return ids, Packed(texts, bounds)
+    count = scan_objects(codes, *keys, texts.data, texts.bounds, ids.data, ids.bounds)
+    return None if count < 0 else (ids.trim(count), texts.trim(count))
 
 
 def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | None:

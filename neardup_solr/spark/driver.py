@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from neardup_solr import checks
 from neardup_solr.arguments import checked
 from neardup_solr.checks import require
+from neardup_solr.cores import count_cores
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.files import home
 from neardup_solr.sources import Reading
@@ -91,7 +92,7 @@ def local(
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": str(2 * (cores or os.cpu_count() or 1)),
+        "spark.sql.shuffle.partitions": str(2 * (cores or count_cores())),
     }
     builder = Session.builder.master(f"local[{cores or '*'},{ATTEMPTS}]").appName("neardup")
     for name, value in (usual | chosen_settings).items():

@@ -57,6 +57,12 @@ class Packed(Sequence[str]):
             yield self[first:last]
             first = last
 
+    def trim(self, count: int) -> Packed:
+        """Take the first texts, without the room behind them if that is larger than they are."""
+        bounds = self.bounds[: count + 1].copy()
+        end = int(bounds[-1]) + SPARE
+        return Packed(self.data[:end].copy() if 2 * end < len(self.data) else self.data, bounds)
+
     @property
     def longest(self) -> int:
         """The bytes of the longest text."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -11,6 +10,7 @@ from typing import Any
 
 from neardup_solr import sources
 from neardup_solr.argument_types import OneOrMore
+from neardup_solr.cores import count_cores
 from neardup_solr.errors import RecordError
 from neardup_solr.files import PathError, check_apart
 from neardup_solr.minhash import sign
@@ -76,7 +76,7 @@ def _batches(
     """Batches of Arrow with what is made of the texts, a row group at a time."""
     import pyarrow as pa
 
-    threads, schema, done = os.cpu_count() or 1, _schema(settings), 0
+    threads, schema, done = count_cores(), _schema(settings), 0
     while batch := list(islice(usable, ROWS)):
         signed = sign.sign([document.text for document in batch], settings, threads=threads)
         empty = pa.array(signed.words == 0)

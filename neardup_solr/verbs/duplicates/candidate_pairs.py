@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from neardup_solr.argument_types import Way
 from neardup_solr.candidates import ONE_SIDE, SPREAD, Candidates, Copies, Joining, all_candidates
 from neardup_solr.candidates.pair_array import PairArray
+from neardup_solr.cores import count_cores
 from neardup_solr.measures import Measure, floor
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.progress import Progress
@@ -20,7 +21,6 @@ from neardup_solr.settings import CAP, WORD_CAP
 from neardup_solr.sizes import SIZES
 from neardup_solr.verbs.duplicates.copies import find_signed_copies, number_sides
 from neardup_solr.verbs.duplicates.corpus import Corpus
-from neardup_solr.verbs.duplicates.parts import THREADS
 from neardup_solr.verbs.duplicates.plan import RunPlan
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def make_joining(plan: RunPlan, corpus: Corpus, cap: int = CAP) -> Joining:
         cap=plan.request.cap or cap,
         memory=corpus.spill.share,
         most=corpus.spill.most_pairs,
-        threads=THREADS,
+        threads=count_cores(),
         sides=number_sides(corpus),
         groups=corpus.groups,
     )

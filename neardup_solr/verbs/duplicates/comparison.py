@@ -14,6 +14,7 @@ from neardup_solr import progress
 from neardup_solr.answers import SAME
 from neardup_solr.argument_types import Way
 from neardup_solr.candidates import Copies
+from neardup_solr.cores import count_cores
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Comparer, Flat, Limits, floor
 from neardup_solr.measures.equality import Equality
@@ -26,7 +27,7 @@ from neardup_solr.text.packed import Packed, pack, size_of
 from neardup_solr.verbs.duplicates.candidate_pairs import TEXTS, find_candidates, make_joining
 from neardup_solr.verbs.duplicates.copies import find_copies, number_equal
 from neardup_solr.verbs.duplicates.corpus import Corpus
-from neardup_solr.verbs.duplicates.parts import AT_ONCE, THREADS, split_fitting
+from neardup_solr.verbs.duplicates.parts import AT_ONCE, split_fitting
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.remember import EarlierRun
 from neardup_solr.verbs.duplicates.row_answers import RowAnswers
@@ -83,7 +84,7 @@ class Comparison:
             limits=plan.limits_by(corpus.measure),
             settings=corpus.settings,
             frequencies=frequencies,
-            threads=THREADS,
+            threads=count_cores(),
         )
         copies = find_copies(plan, corpus, () if matcher is None else matcher.columns)
         return cls(plan=plan, corpus=corpus, comparer=comparer, matcher=matcher, copies=copies)
@@ -242,7 +243,7 @@ class Comparison:
         for at in range(0, len(rows), AT_ONCE):
             part = rows[at : at + AT_ONCE]
             texts = [text or "" for text in corpus.texts(part.tolist())]
-            signed = sign.sign(texts, corpus.settings, threads=THREADS, keep_keys=False)
+            signed = sign.sign(texts, corpus.settings, threads=count_cores(), keep_keys=False)
             differ = (signed.signatures != corpus.signatures[part]).any(axis=1)
             is_present = signed.words > 0
             verified.vanished.update(part[~is_present].tolist())
@@ -300,16 +301,16 @@ class Comparison:
             return [forms[row] for row in rows.tolist()]
         texts = read if isinstance(read, Packed) else pack([text or "" for text in read])
         if not corpus.may_change:
-            return sign.normal_forms(texts, corpus.settings.normalization, threads=THREADS)
+            return sign.normal_forms(texts, corpus.settings.normalization, threads=count_cores())
         is_present = np.array([text is not None for text in read])
         signed = sign.sign(
-            texts, corpus.settings, threads=THREADS, keep_normal=True, keep_keys=False
+            texts, corpus.settings, threads=count_cores(), keep_normal=True, keep_keys=False
         )
         differ = (signed.signatures != corpus.signatures[rows]).any(axis=1)
         verified.vanished.update(rows[~is_present].tolist())
         verified.stale.update(rows[is_present & (differ | (signed.words == 0))].tolist())
         if measure.joins_numbers:
-            return measure.normalize(texts, corpus.settings.normalization, THREADS)
+            return measure.normalize(texts, corpus.settings.normalization, count_cores())
         return signed.normal
 
 
@@ -362,7 +363,7 @@ def make_records(plan: RunPlan, corpus: Corpus, frequencies: Frequencies) -> Rec
         forms=corpus.forms(),
         frequencies=frequencies,
         settings=corpus.settings,
-        threads=THREADS,
+        threads=count_cores(),
         model=plan.model,
         as_wholes=corpus.is_across,
         may_be_lists=plan.may_be_lists,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from neardup_solr import measures
 from neardup_solr.candidates import ONE_GROUP
+from neardup_solr.cores import count_cores
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Flat, Measure
 from neardup_solr.measures.auto import choose_measure, read_measure
@@ -27,7 +28,7 @@ from neardup_solr.text.numbers import join_numbers
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.verbs.duplicates.from_solr import read_collection, read_settings
 from neardup_solr.verbs.duplicates.from_source import read_source
-from neardup_solr.verbs.duplicates.parts import AT_ONCE, THREADS, split_fitting
+from neardup_solr.verbs.duplicates.parts import AT_ONCE, split_fitting
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.same_fields import Groups
 from neardup_solr.verbs.duplicates.side import CorpusSide, RowColumns
@@ -100,7 +101,7 @@ class Corpus:
     def normalize(self, texts: Sequence[str | None]) -> Packed:
         """Make the normal forms of texts, "" for one that is no longer there."""
         present = [text or "" for text in texts]
-        return sign.normal_forms(present, self.settings.normalization, threads=THREADS)
+        return sign.normal_forms(present, self.settings.normalization, threads=count_cores())
 
     def compared(self, rows: Sequence[int]) -> Sequence[str | None]:
         """The texts of rows as they are compared: without what is `common`."""
@@ -121,7 +122,7 @@ class Corpus:
         rows = self.spill.rows(self.settings.hashes, np.uint32)
         for at in range(0, len(self), AT_ONCE):
             part = [text or "" for text in rest.compared(range(at, min(at + AT_ONCE, len(self))))]
-            signed = sign.sign(part, self.settings, threads=THREADS, keep_keys=False)
+            signed = sign.sign(part, self.settings, threads=count_cores(), keep_keys=False)
             rows.append(signed.signatures)
         has_common = rest.common is not None and len(rest.common.hashes)
         line = "left out %s" if has_common else "`without_common` left nothing out: %s; omit it"

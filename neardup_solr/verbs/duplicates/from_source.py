@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from neardup_solr import sources
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
+from neardup_solr.cores import count_cores
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures import Flat
 from neardup_solr.memory import Rows, Strings
 from neardup_solr.minhash import sign
-from neardup_solr.minhash.sign import Signed, hash_texts
+from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.progress import Failures, ignore, prefetch, thread_pool
 from neardup_solr.records import Document, Number, Run, check_documents
 from neardup_solr.settings import Settings
@@ -29,7 +30,7 @@ from neardup_solr.sources.source import SourceLike
 from neardup_solr.sources.values import plain
 from neardup_solr.text.packed import size_of
 from neardup_solr.verbs.duplicates.ids import Ids
-from neardup_solr.verbs.duplicates.parts import AT_ONCE, THREADS
+from neardup_solr.verbs.duplicates.parts import AT_ONCE
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.same_fields import make_key
 from neardup_solr.verbs.duplicates.side import READING, RowColumns
@@ -141,20 +142,29 @@ def read_source(
     beside = spill.rows(len(plan.beside), np.int64) if plan.beside else None
     failures = Failures(plan.request.on_error)
     are_documents, have_words = bytearray(), bytearray()
-    signers = min(SIGNERS, THREADS)
+    threads = count_cores()
+    signers = min(SIGNERS, threads)
 
-    def sign_batch(batch: _Batch) -> tuple[_Batch, Signed, Flat | None]:
+    def sign_batch(batch: _Batch) -> _SignedBatch:
         signed = sign.sign_parts(
-            batch.texts, settings, threads=-(-THREADS // signers), keep_normal=sets is not None,
+            batch.texts, settings, threads=-(-threads // signers), keep_normal=sets is not None,
             keep_keys=False,
         )  # fmt: skip
-        if sets is None:
-            return batch, signed, None
-        from neardup_solr.measures.text_hashes import hash_sets
+        of_batch = None
+        if sets is not None:
+            from neardup_solr.measures.text_hashes import hash_sets
 
-        return batch, signed, hash_sets(signed.normal, settings)
+            of_batch = hash_sets(signed.normal, settings)
+        return _SignedBatch(
+            batch=batch,
+            words=signed.words,
+            signatures=signed.signatures,
+            sets=of_batch,
+            id_hashes=_hash_parts(batch.ids),
+            text_hashes=None if contents is None else _hash_parts(batch.texts),
+        )
 
-    hashes: list[NDArray[np.int64]] = []  # of all ids
+    hashes = [np.empty(0, np.uint64)]  # of all ids
     progress = sources.make_progress(READING, source, plan.on_progress)
     pieces = read_pieces(source, reading, progress.count_bytes)
     batches = _make_batches(pieces, are_documents, failures)
@@ -166,12 +176,12 @@ def read_source(
         batches = chain(first, batches)
     documents = 0
     with thread_pool(signers) as pool:
-        for batch, signed, batch_sets in prefetch(pool, sign_batch, batches, at_once=signers):
-            has_words = signed.words > 0
+        for signed in prefetch(pool, sign_batch, batches, at_once=signers):
+            batch, has_words = signed.batch, signed.words > 0
             are_used = has_words.tolist()
             have_words.extend(has_words.tobytes())
-            documents += len(batch.ids)
-            hashes.append(np.fromiter(map(hash, batch.ids), np.int64, len(batch.ids)))
+            documents += len(has_words)
+            hashes.append(signed.id_hashes)
             if columns.groups is not None:
                 rows = [*compress(batch.kept, are_used)]
                 columns.groups.add(
@@ -185,7 +195,7 @@ def read_source(
             for name, column in kept.items():
                 name = names.get(name, name)
                 column.extend(row.get(name) for row in compress(batch.kept, are_used))
-            ids.extend(compress(batch.ids, are_used))
+            _extend(ids.plain, batch.ids, has_words)
             if in_memory:
                 ids.are_numbers.extend(compress(batch.are_numbers, are_used))
             # If all have words, without a copy, which takes a tenth as long as signing.
@@ -194,15 +204,14 @@ def read_source(
             )
             words.append(signed.words[has_words][:, None])
             if len(texts) < kept_texts:
-                batch.add_to(texts, has_words)
-            if sets is not None and batch_sets is not None:
-                ends = batch_sets.bounds[1:][has_words]  # the sets of the others are empty
-                sets.extend(batch_sets._replace(bounds=np.concatenate([[0], ends])))
-            if contents is not None:
-                of_batch = np.concatenate([hash_texts(part) for part in batch.texts])
-                contents.append(of_batch[has_words][:, None])
+                _extend(texts, batch.texts, has_words)
+            if sets is not None and signed.sets is not None:
+                ends = signed.sets.bounds[1:][has_words]  # the sets of the others are empty
+                sets.extend(signed.sets._replace(bounds=np.concatenate([[0], ends])))
+            if contents is not None and signed.text_hashes is not None:
+                contents.append(signed.text_hashes[has_words][:, None])
             progress.report(documents, documents)
-    of_all = np.concatenate([np.empty(0, np.int64), *hashes])
+    of_all = np.concatenate(hashes)
     ordered = np.sort(of_all)
     # Not by `np.unique`, which imports masked arrays without need.
     shared, dead = ordered[1:][ordered[1:] == ordered[:-1]], list[int]()
@@ -261,34 +270,59 @@ def _fail_repeated(pieces: Iterable[Piece]) -> Iterator[Piece]:
 class _Batch:
     """Documents that are signed at once, column by column, with texts in parts."""
 
-    ids: list[str] = field(default_factory=list)
+    ids: list[Sequence[str]] = field(default_factory=list)
     are_numbers: bytearray = field(default_factory=bytearray)
     texts: list[Sequence[str]] = field(default_factory=list)
     kept: list[Mapping[str, Any]] = field(default_factory=list)
-    _open: list[str] | None = None  # the last part, if more texts may come to it
+    _open: tuple[list[str], list[str]] | None = None  # the last part, if more may come to it
+
+    def __len__(self) -> int:
+        return len(self.are_numbers)
 
     def add(self, piece: Document | Run) -> int:
         """Add what follows, and return the number of its characters."""
         if isinstance(piece, Run):
-            self.ids += piece.ids
             self.are_numbers += bytes([piece.are_numbers]) * len(piece)
-            self.texts.append(piece.texts)
+            self._add_part(piece.ids, piece.texts)
             self._open = None
             return size_of(piece.texts)
-        self.ids.append(piece.id)
         self.are_numbers.append(type(piece.id) is Number)
         self.kept.append(piece.kept)
         if self._open is None:
-            self._open = list[str]()
-            self.texts.append(self._open)
-        self._open.append(piece.text)
+            self._open = list[str](), list[str]()
+            self._add_part(*self._open)
+        for part, value in zip(self._open, (piece.id, piece.text), strict=True):
+            part.append(value)
         return len(piece.text)
 
-    def add_to(self, texts: Strings, are_wanted: NDArray[np.bool_]) -> None:
-        """Add the texts of the documents that are wanted."""
-        for part in self.texts:
-            of_part, are_wanted = are_wanted[: len(part)], are_wanted[len(part) :]
-            texts.extend(part if of_part.all() else list(compress(part, of_part.tolist())))
+    def _add_part(self, ids: Sequence[str], texts: Sequence[str]) -> None:
+        self.ids.append(ids)
+        self.texts.append(texts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SignedBatch:
+    """A batch with what is computed of it, by document; `text_hashes` and `sets` if needed."""
+
+    batch: _Batch
+    words: NDArray[np.int64]
+    signatures: NDArray[np.uint32]
+    sets: Flat | None
+    id_hashes: NDArray[np.uint64]
+    text_hashes: NDArray[np.uint64] | None
+
+
+def _hash_parts(parts: Sequence[Sequence[str]]) -> NDArray[np.uint64]:
+    return np.concatenate([hash_texts(part) for part in parts])
+
+
+def _extend(
+    strings: Strings, parts: Sequence[Sequence[str]], are_wanted: NDArray[np.bool_]
+) -> None:
+    """Add the strings of parts that are wanted."""
+    for part in parts:
+        of_part, are_wanted = are_wanted[: len(part)], are_wanted[len(part) :]
+        strings.extend(part if of_part.all() else list(compress(part, of_part.tolist())))
 
 
 def _make_batches(
@@ -304,14 +338,14 @@ def _make_batches(
         size = len(piece) if isinstance(piece, Run) else 1
         are_documents.extend(b"\1" * size)
         characters += batch.add(piece)
-        if len(batch.ids) >= AT_ONCE or characters > SIGNED:
+        if len(batch) >= AT_ONCE or characters > SIGNED:
             yield batch
             batch, characters = _Batch(), 0
-    if batch.ids:
+    if len(batch):
         yield batch
 
 
-def _find_dead(ids: Ids, hashes: NDArray[np.int64], *, last_counts: bool) -> list[int]:
+def _find_dead(ids: Ids, hashes: NDArray[np.uint64], *, last_counts: bool) -> list[int]:
     """Find the rows whose id, of which there are hashes, others have, but for that which counts."""
     order = np.argsort(hashes, kind="stable")
     same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.memory import Column, Strings
+from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.records import AnyId
 
 
@@ -27,10 +28,6 @@ class Ids(Column[AnyId]):
 
     def __len__(self) -> int:
         return len(self.plain)
-
-    def extend(self, ids: Iterable[str]) -> None:
-        """Add ids."""
-        self.plain.extend(list(ids))
 
     def take(self, rows: Sequence[int]) -> list[AnyId]:
         """Take the ids of rows."""
@@ -51,7 +48,7 @@ class Ids(Column[AnyId]):
         return self._are_shared is None and 0 not in self.are_numbers and bool(self.are_numbers)
 
     def tell_apart(
-        self, are_shared: NDArray[np.bool_], numbers: NDArray[np.intp], hashes: NDArray[np.int64]
+        self, are_shared: NDArray[np.bool_], numbers: NDArray[np.intp], hashes: NDArray[np.uint64]
     ) -> None:
         """Give rows whose ids are shared the `numbers` of their records. `hashes` are of all ids.
 
@@ -61,7 +58,7 @@ class Ids(Column[AnyId]):
         rows = np.flatnonzero(are_shared)
         while len(rows):
             names = self.take(rows.tolist())
-            taken = np.isin(np.fromiter(map(hash, names), np.int64, len(names)), hashes)
+            taken = np.isin(hash_texts(list(map(str, names))), hashes)
             rows = rows[taken]
             for row, name in zip(rows.tolist(), compress(names, taken.tolist()), strict=True):
                 self._taken[row] = f"{name}@row{numbers[row]}"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 
 from neardup_solr.sizes import SIZES
 
 AT_ONCE = 20_000  # texts that are read or signed at once
 FIRST, MOST = 100, 10_000  # texts that are read while others are worked on: the first, and at most
-THREADS = os.cpu_count() or 1  # that compare
 
 
 def split_fitting(count: int, read: Callable[[], tuple[int, int]]) -> Iterator[slice]:

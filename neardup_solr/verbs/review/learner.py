@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.cores import count_cores
 from neardup_solr.measures.columns import make_column
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.logistic import can_learn, learn, predict
@@ -14,7 +15,6 @@ from neardup_solr.measures.model import make_default
 from neardup_solr.measures.record_matcher import Features, RecordMatcher
 from neardup_solr.minhash import sign
 from neardup_solr.records import AnyId, key_of
-from neardup_solr.verbs.duplicates.parts import THREADS
 from neardup_solr.verbs.duplicates.result import Duplicates
 
 MOST_CHARACTERS = 50_000_000  # of all pairs, which the model's measures compare in ten seconds
@@ -41,7 +41,7 @@ class Learner:
         pairs = np.array([rows.setdefault(key, len(rows)) for key in ends], np.uint32)
         texts = [result.texts.get(key, "") for key in rows]
         normalization = result.settings.normalization
-        forms = sign.normal_forms(texts, normalization, threads=THREADS)
+        forms = sign.normal_forms(texts, normalization, threads=count_cores())
         sizes = np.array([len(form) for form in forms])
         if result.measure == "estimate" or sizes[pairs].sum() > MOST_CHARACTERS:
             return None
@@ -51,7 +51,7 @@ class Learner:
             forms=forms,
             frequencies=result.frequencies or count_words(forms, normalization),
             settings=result.settings,
-            threads=THREADS,
+            threads=count_cores(),
             weights=result.weights,
         )  # fmt: skip
         return matcher.compare(pairs.reshape(-1, 2), result.measure)

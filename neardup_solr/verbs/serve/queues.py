@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 
 from starlette.requests import Request
 
+from neardup_solr.cores import count_cores
 from neardup_solr.records import NOTHING
 from neardup_solr.verbs.serve.documents import Json
 from neardup_solr.verbs.serve.metrics import Metrics
@@ -167,7 +167,7 @@ class Queues:
     def __init__(self, service: Service, metrics: Metrics, size: int, at_work: int) -> None:
         self.service, self.metrics, self.size, self.at_work = service, metrics, size, at_work
         make_queue = partial(Queue, service)
-        processors = os.cpu_count() or 2
+        processors = count_cores()
         self.large = make_queue(threads=max(1, min(at_work, processors // 2)))
         many = make_queue(steps=HEAVY, longer=self.large)
         small, medium = make_queue(SMALL, 1, LIGHT, many), make_queue(MEDIUM, TOGETHER, LIGHT, many)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
 from neardup_solr.sources import Reading, lines
+from neardup_solr.sources import csv as csv_rows
 from neardup_solr.sources import json as json_lines
 from neardup_solr.testing import SIZES
 from tests.faults.tiers import sized
@@ -117,14 +119,21 @@ def no_runs() -> Iterator[None]:
 
 
 def check(path: Path, block: int, **asked: Any) -> None:
-    """Compare what is read, in blocks of so many bytes, with what is read without runs."""
+    """Compare what is read, in blocks of so many bytes, with what is read without runs.
+
+    By any number of threads, it is the same.
+    """
     reading = Reading(max_doc_bytes=50, **asked)
     with no_runs():
         told = read(path, reading)
     with patch.object(SIZES, "read_block", block):
         assert read(path, reading) == told
-        with patch.object(json_lines, "MANY", 0):  # in compiled code
-            assert read(path, reading) == told
+        for threads in ("1", "2", "3", "7"):
+            with (
+                patch.object(SIZES, "read_alone", 0),
+                patch.dict(os.environ, {"NEARDUP_THREADS": threads}),
+            ):
+                assert read(path, reading) == told
 
 
 @settings(max_examples=sized(usual=100, full=400))
@@ -193,13 +202,35 @@ def test_most_documents_come_in_runs(tmp_path: Path) -> None:
 def test_plain_objects_are_read_in_compiled_code(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": 1, "text": "plain", "of": null}\n{"text": "\\u00e9\\n", "id": "é"}\n')
-    with (
-        patch.object(json_lines, "MANY", 0),
-        patch.object(json_lines, "has_key_twice", side_effect=AssertionError),
-    ):
+    with patch.object(json_lines, "has_key_twice", side_effect=AssertionError):
         (run,) = sources.open_source(path).pieces()
     assert isinstance(run, Run)
-    assert (run.ids, list(run.texts)) == (["1", "é"], ["plain", "é\n"])
+    assert (list(run.ids), list(run.texts)) == (["1", "é"], ["plain", "é\n"])
+
+
+def test_even_rows_are_read_in_compiled_code(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    first = [f"a,{n},first" for n in range(30_000)]  # more than what is read to choose the encoding
+    rows = ['1,"of, it",plain', "", "\r", "é,,two\r"]
+    rows += ['"3","a ""b""","with\nlines, ""some"""', "4,,b\n"]
+    path.write_text("\n".join(["title,id,text", *first, *rows]), newline="")
+    with (
+        patch.object(SIZES, "read_block", 1000),
+        patch.object(SIZES, "read_alone", 0),
+        patch.object(csv_rows, "_split", wraps=csv_rows._split) as split,
+    ):
+        documents = list(sources.open_source(path, Reading(id="title")).records())
+    assert {text for call in split.call_args_list for text in call.args[0]} < {*first}
+    assert documents[-5:] == [
+        Document(id=id, text=text, position=f"a.csv, line {30_000 + line}")
+        for id, text, line in [
+            ("a", "first", 1),
+            ("1", "plain", 2),
+            ("é", "two", 5),
+            ("3", 'with\nlines, "some"', 6),
+            ("4", "b", 8),
+        ]
+    ]
 
 
 def test_lines_are_no_objects_together(tmp_path: Path) -> None:
