@@ -187,12 +187,12 @@ def prefetch(
 
 
 def map_in_order(
-    work: Callable[[T], R], parts: Iterable[T], *, few: int | None
+    work: Callable[[T], R], parts: Iterable[T], *, few: int | None, ahead: int = AHEAD
 ) -> Iterator[tuple[T, R]]:
     """Yield each part with what work makes of it, in order, by all cores if there are many parts.
 
-    The first `few`, or all if it is None, are worked on when they are asked for, the others ahead,
-    some for each core. An error among the parts is raised behind the results of those before it.
+    The first `few`, or all if it is None, are worked on when they are asked for, the others
+    `ahead`, so many for each core. An error is raised behind the results of the parts before it.
     """
     stream = iter(parts)
     for part in islice(stream, few):
@@ -206,7 +206,7 @@ def map_in_order(
     with thread_pool(threads) as pool:
         while True:
             try:
-                more = list(islice(stream, max(0, AHEAD * threads - len(coming))))
+                more = list(islice(stream, max(0, ahead * threads - len(coming))))
             except Exception as error:
                 failure, more = error, []
             coming.extend((part, pool.submit(work, part)) for part in more)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup_solr.errors import RecordError
+from neardup_solr.progress import map_in_order
 from neardup_solr.sources.column import Columns, Objects, choose_id, find_columns
 from neardup_solr.sources.document import first_line, from_columns, from_row
 from neardup_solr.sources.part import Piece, SourcePart, SourceTable
@@ -25,6 +26,7 @@ NOT_IN_PYTHON: Final = (ValueError, LookupError, ArithmeticError)
 MOST_ROWS: Final = 2_048  # of a file, if they are small
 FEWEST_ROWS: Final = 16
 BYTES_AT_ONCE: Final = 2**24
+SMALL_GROUP: Final = 2**26  # bytes of a row group that is read as a whole
 
 
 def read_arrow(part: SourcePart, batches: Any) -> Iterator[Piece]:
@@ -181,14 +183,14 @@ class ParquetRows:
         example = partial(like_rows, schema)
         places, columns = find_columns(part, schema.names, part.reading, example).needed()
         wanted = [schema.names[place] for place in places]
-        batches = _tell_progress(part, file, _batches(file, wanted))
+        batches = _tell_progress(part, file, _batches(part, file, wanted))
         yield from read_batches(part, batches, wanted, columns)
 
     def records(self) -> Iterator[tuple[int, Any]]:
         """Yield the rows with all columns, None where the file is damaged."""
         number = 0
         try:
-            for batch in _batches(self.file):
+            for batch in _batches(self.part, self.file):
                 for at in range(batch.num_rows):
                     number += 1
                     yield number, (batch, at)
@@ -211,17 +213,25 @@ def _rows_at_once(metadata: Any) -> int:
     return max(FEWEST_ROWS, min(MOST_ROWS, BYTES_AT_ONCE // max(1, largest)))
 
 
-def _batches(file: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
+def _batches(
+    part: SourcePart, file: Any, columns: Sequence[str] | None = None
+) -> Iterator[Any]:  # fmt: skip
     """Read the rows of a file in batches.
 
-    Many rows at once are read sooner. If the file is damaged, few at once give all that is whole,
-    before the error is raised.
+    Small row groups are read by all cores, and many rows at once are read sooner. If the file is
+    damaged, few at once give all that is whole, before the error is raised.
     """
-    count, most = 0, _rows_at_once(file.metadata)
-    for at_once in (most, min(most, ROWS_AT_ONCE)):
+    most = _rows_at_once(file.metadata)
+    few = min(most, ROWS_AT_ONCE)
+    stream = partial(file.iter_batches, columns=columns)
+    ways = [partial(stream, batch_size=most), partial(stream, batch_size=few)]
+    if columns and _are_groups_small(file, columns):
+        ways[:0] = [partial(_read_groups, part, file, columns, most)]
+    count = 0
+    for read in ways:
         seen = 0
         try:
-            for batch in file.iter_batches(batch_size=at_once, columns=columns):
+            for batch in read():
                 seen += batch.num_rows
                 if seen > count:
                     yield batch.slice(batch.num_rows - (seen - count))
@@ -230,6 +240,37 @@ def _batches(file: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
         except list_damage() as error:
             damage = error
     raise damage
+
+
+def _are_groups_small(file: Any, columns: Sequence[str]) -> bool:
+    """Tell whether there are several row groups, each small enough to be held by a core."""
+    groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
+    sizes = (
+        sum(
+            column.total_uncompressed_size
+            for column in map(group.column, range(group.num_columns))
+            if f"{column.path_in_schema}.".startswith(tuple(f"{name}." for name in columns))
+        )
+        for group in groups
+    )
+    return len(groups) > 1 and max(sizes) <= SMALL_GROUP
+
+
+def _read_groups(part: SourcePart, file: Any, columns: Sequence[str], rows: int) -> Iterator[Any]:
+    """Read the row groups of a file by all cores, each as batches of so many rows."""
+    from pyarrow.parquet import ParquetFile
+
+    def read(group: int) -> list[Any]:
+        opened = ParquetFile(part.path, metadata=file.metadata, buffer_size=2**20, pre_buffer=False)
+        with opened:
+            batches = opened.iter_batches(
+                rows, row_groups=[group], columns=columns, use_threads=False
+            )
+            return list(batches)
+
+    groups = range(file.metadata.num_row_groups)
+    for _, batches in map_in_order(read, groups, few=1, ahead=1):
+        yield from batches
 
 
 def _open_file(part: SourcePart) -> Any:

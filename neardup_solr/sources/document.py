@@ -86,7 +86,9 @@ def from_columns(
     """Make documents of rows, numbered from `first` on. `parts` has their values by column."""
     numbers = range(first, first + len(parts[0]))
     fields = [[dig(value, path) for value in parts[at]] for at, path in columns.within]
-    ids: Sequence[Any] = () if columns.id is None else list([*parts, *fields][columns.id])
+    ids: Sequence[Any] = () if columns.id is None else [*parts, *fields][columns.id]
+    if not isinstance(ids, Packed):
+        ids = list(ids)
     texts = [*parts, *fields][columns.text[0]]
     if len(texts) and reading.is_in_runs:
         piece = make_run(where, numbers, ids, texts, reading=reading)

@@ -11,6 +11,8 @@ from typing import Any
 from unittest.mock import patch
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +21,7 @@ import neardup_solr as nd
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
-from neardup_solr.sources import Reading, lines
+from neardup_solr.sources import Reading, arrow, lines
 from neardup_solr.sources import csv as csv_rows
 from neardup_solr.sources import json as json_lines
 from neardup_solr.testing import SIZES
@@ -231,6 +233,30 @@ def test_even_rows_are_read_in_compiled_code(tmp_path: Path) -> None:
             ("4", "b", 8),
         ]
     ]
+
+
+@pytest.mark.parametrize("rows", [1, 7, 400, 1000])
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_row_groups(tmp_path: Path, rows: int, is_damaged: bool) -> None:
+    """Whatever their size, and by any number of threads, they are read as a single one."""
+    texts = [None if n % 50 == 7 else f"text {n} " * (n % 9) for n in range(1000)]
+    table = pa.table({"id": [f"d{n}" for n in range(1000)], "a.b": range(1000), "text": texts})
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path, row_group_size=rows, compression="snappy", use_dictionary=False)
+    if is_damaged:
+        content = bytearray(path.read_bytes())
+        at = len(content) // (20 if rows == 1 else 2)  # among the rows, before their description
+        content[at : at + 40] = b"\xff" * 40
+        path.write_bytes(content)
+    with patch.dict(os.environ, {"NEARDUP_THREADS": "1"}):
+        expected = read(path, Reading())
+    whole = 1000 if not is_damaged else {1: 10, 7: 300, 400: 400}.get(rows, 0)
+    assert whole == 0 or len(expected) >= whole
+    for threads in ("2", "3", "7"):
+        with patch.dict(os.environ, {"NEARDUP_THREADS": threads}):
+            assert read(path, Reading()) == expected
+    with patch.object(arrow, "SMALL_GROUP", 0):  # streamed, which ends sooner before damage
+        assert is_damaged or read(path, Reading()) == expected
 
 
 def test_lines_are_no_objects_together(tmp_path: Path) -> None:
