@@ -216,22 +216,49 @@ def _rows_at_once(metadata: Any) -> int:
 def _batches(
     part: SourcePart, file: Any, columns: Sequence[str] | None = None
 ) -> Iterator[Any]:  # fmt: skip
-    """Read the rows of a file in batches.
+    """Read the rows of a file in batches, row group by row group; small ones by all cores."""
+    from pyarrow.parquet import ParquetFile
 
-    Small row groups are read by all cores, and many rows at once are read sooner. If the file is
-    damaged, few at once give all that is whole, before the error is raised.
+    rows = _rows_at_once(file.metadata)
+    groups = range(file.metadata.num_row_groups)
+
+    def read(group: int) -> list[Any] | None:
+        """Read a row group as a whole, None if it is damaged."""
+        with (
+            suppress(*list_damage()),
+            ParquetFile(part.path, metadata=file.metadata, pre_buffer=False) as opened,
+        ):
+            return list(_stream(opened, group, columns, rows, use_threads=False))
+        return None
+
+    if max(_list_sizes(file, columns), default=0) > SMALL_GROUP:
+        for group in groups:
+            yield from _read_group(file, group, columns, rows)
+        return
+    for group, batches in map_in_order(read, groups, few=1, ahead=1):
+        yield from _read_group(file, group, columns, rows) if batches is None else batches
+
+
+def _stream(
+    file: Any, group: int, columns: Sequence[str] | None, rows: int, *, use_threads: bool
+) -> Iterator[Any]:
+    batches: Iterator[Any] = file.iter_batches(
+        batch_size=rows, row_groups=[group], columns=columns, use_threads=use_threads
+    )
+    return batches
+
+
+def _read_group(file: Any, group: int, columns: Sequence[str] | None, most: int) -> Iterator[Any]:
+    """Read a row group in batches.
+
+    Many rows at once are read sooner. If it is damaged, few at once give all that is whole, before
+    the error is raised.
     """
-    most = _rows_at_once(file.metadata)
-    few = min(most, ROWS_AT_ONCE)
-    stream = partial(file.iter_batches, columns=columns)
-    ways = [partial(stream, batch_size=most), partial(stream, batch_size=few)]
-    if columns and _are_groups_small(file, columns):
-        ways[:0] = [partial(_read_groups, part, file, columns, most)]
     count = 0
-    for read in ways:
+    for rows in (most, min(most, ROWS_AT_ONCE)):
         seen = 0
         try:
-            for batch in read():
+            for batch in _stream(file, group, columns, rows, use_threads=True):
                 seen += batch.num_rows
                 if seen > count:
                     yield batch.slice(batch.num_rows - (seen - count))
@@ -242,35 +269,17 @@ def _batches(
     raise damage
 
 
-def _are_groups_small(file: Any, columns: Sequence[str]) -> bool:
-    """Tell whether there are several row groups, each small enough to be held by a core."""
-    groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
-    sizes = (
-        sum(
-            column.total_uncompressed_size
-            for column in map(group.column, range(group.num_columns))
-            if f"{column.path_in_schema}.".startswith(tuple(f"{name}." for name in columns))
+def _list_sizes(file: Any, columns: Sequence[str] | None) -> Iterator[int]:
+    """List the bytes of row groups in some columns, or in all."""
+    begins = tuple(f"{name}." for name in columns or ())
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        parts = map(group.column, range(group.num_columns))
+        yield sum(
+            each.total_uncompressed_size
+            for each in parts
+            if columns is None or f"{each.path_in_schema}.".startswith(begins)
         )
-        for group in groups
-    )
-    return len(groups) > 1 and max(sizes) <= SMALL_GROUP
-
-
-def _read_groups(part: SourcePart, file: Any, columns: Sequence[str], rows: int) -> Iterator[Any]:
-    """Read the row groups of a file by all cores, each as batches of so many rows."""
-    from pyarrow.parquet import ParquetFile
-
-    def read(group: int) -> list[Any]:
-        opened = ParquetFile(part.path, metadata=file.metadata, buffer_size=2**20, pre_buffer=False)
-        with opened:
-            batches = opened.iter_batches(
-                rows, row_groups=[group], columns=columns, use_threads=False
-            )
-            return list(batches)
-
-    groups = range(file.metadata.num_row_groups)
-    for _, batches in map_in_order(read, groups, few=1, ahead=1):
-        yield from batches
 
 
 def _open_file(part: SourcePart) -> Any:
