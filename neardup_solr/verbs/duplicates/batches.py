@@ -60,7 +60,7 @@ class DocumentBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignedBatch:
+class SignedDocuments:
     """A batch with what is computed of it, by document; `text_hashes` and `sets` if needed."""
 
     batch: DocumentBatch
@@ -85,7 +85,7 @@ class BatchSigner:
         """The number of batches that are signed at the same time."""
         return min(SIGNERS, self.threads)
 
-    def sign(self, batch: DocumentBatch) -> SignedBatch:
+    def sign(self, batch: DocumentBatch) -> SignedDocuments:
         """Sign the texts of a batch, and hash what tells its documents apart."""
         signed = sign.sign_parts(
             batch.texts, self.settings, threads=-(-self.threads // self.at_once),
@@ -96,7 +96,7 @@ class BatchSigner:
             from neardup_solr.measures.text_hashes import hash_sets
 
             sets = hash_sets(signed.normal, self.settings)
-        return SignedBatch(
+        return SignedDocuments(
             batch=batch,
             words=signed.words,
             signatures=signed.signatures,

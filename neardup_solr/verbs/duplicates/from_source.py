@@ -25,7 +25,7 @@ from neardup_solr.sources.part import Piece
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.source import SourceLike
 from neardup_solr.sources.values import plain
-from neardup_solr.verbs.duplicates.batches import BatchSigner, SignedBatch, make_batches
+from neardup_solr.verbs.duplicates.batches import BatchSigner, SignedDocuments, make_batches
 from neardup_solr.verbs.duplicates.ids import Ids
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.same_fields import make_key
@@ -191,7 +191,7 @@ class _SourceRows:
         self.beside = spill.rows(len(plan.beside), np.int64) if plan.beside else None
         self.have_words = bytearray()
 
-    def keep(self, signed: SignedBatch) -> int:
+    def keep(self, signed: SignedDocuments) -> int:
         """Add a batch, and return the number of the documents by then."""
         batch, has_words = signed.batch, signed.words > 0
         are_used = has_words.tolist()
