@@ -90,8 +90,8 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             "FILE|NAME|URL",
         ),
         "canonical": Option(
-            "Document of a cluster to keep: first, longest, shortest, oldest, oldest:FIELD, or"
-            " FIELD=wire,agency (prefer the value wire, then agency).",
+            "Document of a cluster to keep: first, longest, shortest, fullest (of columns), oldest,"
+            " oldest:FIELD, or FIELD=wire,agency (prefer the value wire, then agency).",
             "RULE",
         ),
         "annotate.mark": Option("With `follow`: also keep the cluster marks up to date."),

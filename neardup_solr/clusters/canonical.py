@@ -15,10 +15,11 @@ from neardup_solr.errors import ArgumentError
 from neardup_solr.records import natural
 
 LENGTH = "num_words"  # what `longest` and `shortest` compare
+FILLED = ":filled"  # what `fullest` compares: the number of values in the fields
 ARRIVAL = "_version_"  # what `oldest` compares; Solr counts it up with each change
 _NUMBER = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,2})?\s*")
 _WORDING = (
-    "choose longest, shortest, oldest, oldest:FIELD (the lowest value), first,"
+    "choose longest, shortest, fullest, oldest, oldest:FIELD (the lowest value), first,"
     " or trusted values in order of preference, such as FIELD=wire,agency"
 )
 
@@ -74,6 +75,7 @@ _NAMED = {
     "first": FIRST,
     "longest": Rule(field=LENGTH, is_descending=True),
     "shortest": Rule(field=LENGTH),
+    "fullest": Rule(field=FILLED, is_descending=True),
     "oldest": Rule(field=ARRIVAL),
 }
 
@@ -81,9 +83,9 @@ _NAMED = {
 def parse_rule(text: str) -> Rule:
     """The rule that a text stands for.
 
-    `first` (id in natural order), `longest` and `shortest` (by words), `oldest` (by order of
-    arrival), `oldest:FIELD` (its least value), or `FIELD=a,b,c`: trusted values, the most trusted
-    first.
+    `first` (id in natural order), `longest` and `shortest` (by words), `fullest` (by fields that
+    have a value), `oldest` (by order of arrival), `oldest:FIELD` (its least value), or
+    `FIELD=a,b,c`: trusted values, the most trusted first.
 
     Raises ArgumentError if it is none of these.
     """

@@ -120,6 +120,7 @@ def duplicates(
     if counts is not None:
         _say_unique(counts, unique, removed, rejected, result.damaged)
         _say_outside(result)
+        _say_fuller(result)
     if mark and not typed.paths:
         if result.doubt and not (dry_run or yes):
             _confirm_marks()
@@ -264,6 +265,16 @@ def _say_unique(
         failed = f"; {count:,} could not be used and {_are(count)} not in any file:"
         failed += " --rejected FILE saves them"
     show.say(f"Of {show.counted(result.records - ends, 'record')}, {kept}, {away}{failed}.")
+
+
+def _say_fuller(result: Duplicates) -> None:
+    """Say how many records are removed for one with fewer fields, unless a rule was named."""
+    if result.fuller and result.canonical == "first":
+        have = "has" if result.fuller == 1 else "have"
+        show.say(
+            f"{result.fuller:,} of the removed {have} more filled fields than the record that is"
+            " kept: --canonical fullest keeps the one with the most."
+        )
 
 
 def _say_outside(result: Duplicates) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
-from neardup_solr.clusters.canonical import LENGTH, Rule
+from neardup_solr.clusters.canonical import FILLED, LENGTH, Rule
 from neardup_solr.clusters.components import Labels, components
 from neardup_solr.clusters.linkage import missing_pairs
 from neardup_solr.errors import SettingsError
@@ -21,6 +21,7 @@ from neardup_solr.text.symbols import mark_symbols
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.estimates import read_wordings
+from neardup_solr.verbs.duplicates.filled_fields import count_filled
 from neardup_solr.verbs.duplicates.graph import (
     Compare,
     Graph,
@@ -62,7 +63,7 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
         nodes=nodes,
         forms=forms,
         texts=_number_texts(comparison, rows, forms),
-        values=_read_values(plan.rule, corpus, rows),
+        values=_read_values(plan.rule, comparison, rows),
         rule=plan.rule,
         measure=comparison.comparer.measure.name,
         has_distance=comparison.comparer.measure.has_distance,
@@ -175,9 +176,11 @@ def _in_parts(nodes: Labels, rows: RowNumbers) -> Iterator[Labels]:
         yield ordered[at : at + AT_ONCE]
 
 
-def _read_values(rule: Rule, corpus: Corpus, rows: RowNumbers) -> list[object]:
+def _read_values(rule: Rule, comparison: Comparison, rows: RowNumbers) -> list[object]:
     """Read what the rule for the canonical document compares."""
-    values: list[object] = []
+    corpus, values = comparison.corpus, list[object]()
+    if FILLED in rule.needs:
+        return [*count_filled(comparison, rows).tolist()]
     for name in rule.needs:
         rising = np.argsort(rows)
         column = corpus.values(rows[rising].tolist(), [name])[name]

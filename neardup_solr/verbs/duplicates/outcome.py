@@ -28,6 +28,7 @@ from neardup_solr.verbs.duplicates.estimates import (
     count_separated,
     find_borderline,
 )
+from neardup_solr.verbs.duplicates.filled_fields import count_fuller
 from neardup_solr.verbs.duplicates.graph import Grouped
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.request import Compared
@@ -112,6 +113,7 @@ def make_result(
         linked=doubts.linked,
         remedy=remedy,
         unlike=find_unlike(plan, corpus, grouped, involved),
+        fuller=count_fuller(comparison, grouped, involved),
         graph=grouped.graph,
         origin=Origin(
             name=" against ".join(map(_name, plan.sources)),

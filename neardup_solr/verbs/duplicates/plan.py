@@ -12,8 +12,8 @@ from neardup_solr.answers import Answer
 from neardup_solr.answers.format import read_answers
 from neardup_solr.argument_types import Linkage
 from neardup_solr.checks import listed, require
-from neardup_solr.clusters.canonical import ARRIVAL, LENGTH, Rule, parse_rule
-from neardup_solr.errors import SourceError, code_of_reading
+from neardup_solr.clusters.canonical import ARRIVAL, FILLED, LENGTH, Rule, parse_rule
+from neardup_solr.errors import DataError, SourceError, code_of_reading
 from neardup_solr.files import check_apart, check_place
 from neardup_solr.measures import AUTO, Limits, Measure
 from neardup_solr.measures.equality import Equality, parse_equality
@@ -143,7 +143,11 @@ def make_plan(request: DuplicatesRequest) -> RunPlan:
     comes_first = comes_first and not is_collection(request.source)
     rule = parse_rule("oldest" if comes_first else request.canonical)
     same = tuple(dict.fromkeys(listed(request.same)))
-    of_rule = [name for name in rule.needs if name not in (LENGTH, ARRIVAL)]
+    of_rule = [name for name in rule.needs if name not in (LENGTH, FILLED, ARRIVAL)]
+    reason = "`canonical` fullest is for records whose columns are compared"
+    step = "name them with `fields`, or use longest"
+    if FILLED in rule.needs and not kinds:
+        raise DataError(reason, step, code="values-unfit")
     kept = tuple(dict.fromkeys((*listed(request.keep), *of_rule, *same, *kinds)))
     left_out = () if is_across else request.beside
     columns = tuple(dict.fromkeys((*kept, *left_out)))

@@ -109,7 +109,8 @@ class Duplicates:
     `answered`: effect of the answers; `borderline`: pairs near the threshold; `templates`: clusters
     that may be templates instead of copies; `far`: removed documents that are not near to the one
     that is kept; `linked`: removed documents that only another one links; `remedy`: advice for
-    these, which was tried; `unlike`: copies that differ in columns that were not compared.
+    these, which was tried; `unlike`: copies that differ in columns that were not compared;
+    `fuller`: removed records that have more of the fields than the one that is kept.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -149,6 +150,7 @@ class Duplicates:
     borderline: records.Borderline | None = field(default=None, compare=False)
     templates: tuple[Template, ...] = field(default=(), compare=False)
     unlike: Unlike = field(default_factory=Unlike)
+    fuller: int = 0
     far: Far | None = field(default=None, compare=False)
     linked: Linked | None = field(default=None, compare=False)
     remedy: str = field(default="", compare=False)

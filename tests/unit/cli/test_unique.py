@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import neardup_solr as nd
+from neardup_solr.errors import DataError
 from tests.command import neardup
+from tests.refusals import refusal
 
 CONTENT = """id,text
 1,one two three
@@ -180,3 +183,46 @@ def test_what_is_removed_for_another_cluster_is_counted(
     assert ran.returncode == 0
     said = [line.split()[0] for line in ran.stderr.splitlines() if "outside of" in line]
     assert said == [outside] * bool(outside)
+
+
+MEMBERS = """id,name,street,phone,born
+1,Marta Linsen,12 Mill Road,,
+2,Marta Linsen,12 Mill Road,555 0182,1961-03-04
+3,Jonas Weber,3 Castle Lane,555 0417,1975-11-20
+4,Jonas Weber,3 Castle Lane Building Two Rear,,1975-11-20
+5,Otto Holm,81 Station Road,555 0911,1949-07-07
+6,Lena Dahl,4 Church Road,555 0623,1990-09-15
+"""
+COLUMNS = ["--field", "name,street,phone:exact,born:date"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "stay", "is_said"),
+    [([], ["1", "3"], True), (["--canonical", "fullest"], ["2", "3"], False),
+     (["--canonical", "longest"], ["2", "4"], False)],
+)  # fmt: skip
+def test_removed_records_that_are_fuller_are_counted(
+    rule: list[str], stay: list[str], is_said: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a table, unless a rule is named; of the fullest rule there are none."""
+    monkeypatch.chdir(tmp_path)
+    Path("members.csv").write_text(MEMBERS)
+    ran = neardup("duplicates", "members.csv", *COLUMNS, *rule, "--unique", "u.csv", "--yes")
+    assert ran.returncode == 0
+    kept = [line.split(",")[0] for line in Path("u.csv").read_text().splitlines()[1:]]
+    assert kept == [*stay, "5", "6"]
+    assert ("1 of the removed has more filled fields" in ran.stderr) == is_said
+    found = nd.duplicates(
+        "members.csv", fields="name,street,phone:exact,born:date", canonical="fullest"
+    )
+    assert found.fuller == 0
+
+
+def test_texts_have_no_fields_to_fill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is said of them, and the rule is refused."""
+    monkeypatch.chdir(tmp_path)
+    Path("ferries.csv").write_text(FERRIES)
+    ran = neardup("duplicates", "ferries.csv", "--unique", "u.csv", "--yes")
+    assert "filled" not in ran.stderr
+    with refusal(DataError, "values-unfit", "`canonical`"):
+        nd.duplicates("ferries.csv", canonical="fullest")
