@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.files import private, write_arrays, write_lines
 from tests.faults.conftest import RecordRow
+from tests.refusals import refusal
 
 SAID = "what is somebody else's\n"
 TWINS = [nd.Document(id=id, text="the same few words in both of them") for id in "ab"]
@@ -34,15 +34,15 @@ def test_nobody_reads_what_is_not_complete(tmp_path: Path) -> None:
     """While a file is written, it is in a folder of its owner's."""
     seen = []
 
-    def lines() -> Iterator[str]:
-        yield "half of it"
+    def documents() -> Iterator[nd.Document]:
+        yield TWINS[0]
         (folder,) = tmp_path.glob(".neardup-*")
-        seen.append(mode(folder))
-        yield " and the rest"
+        seen.append((mode(folder), os.listdir(folder)))
+        yield TWINS[1]
 
-    write_lines(tmp_path / "report", lines())
-    assert seen == [0o700]
-    assert os.listdir(tmp_path) == ["report"]
+    nd.signatures(documents(), tmp_path / "signatures.parquet")
+    assert seen == [(0o700, ["unfinished"])]
+    assert os.listdir(tmp_path) == ["signatures.parquet"]
 
 
 @pytest.mark.parametrize("before", [0o600, 0o640, 0o666, 0o755])
@@ -68,46 +68,66 @@ def test_no_link_is_followed(tmp_path: Path, other: Path, row: RecordRow) -> Non
     row("S5", f"{len(kinds)} of {len(kinds)} kinds of outputs follow no link")
 
 
-def test_a_checkpoint_that_is_a_link(tmp_path: Path, other: Path, row: RecordRow) -> None:
+def test_a_checkpoint_that_is_a_link(tmp_path: Path, row: RecordRow) -> None:
     """Its name can be told in advance, so that in a shared folder somebody may wait there."""
     link = tmp_path / "pairs.tsv.unfinished"
     link.symlink_to(tmp_path / "none")
-    write_arrays(link, b"kind\n", {}, {})
+
+    def interrupt(progress: nd.types.Progress) -> None:
+        if progress.stage == "grouping":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        nd.duplicates(TWINS, checkpoint=link, on_progress=interrupt)
     assert not link.is_symlink()
+    assert (mode(link), link.stat().st_size > 0) == (0o600, True)
     assert not (tmp_path / "none").exists()
     row("S5", "a link in place of a checkpoint is replaced")
 
 
+def index_bad(solr: nd.Collection, job: Path) -> None:
+    """Index documents, of which the one without an id becomes a dead letter."""
+    texts = [("", "the text of nothing"), ("1", "one"), ("2", "two")]
+    nd.index(texts, solr, job=job, on_error=lambda _: None)
+
+
 @pytest.mark.parametrize("before", [0o644, 0o666, 0o600])
-def test_a_private_file_is_private_if_it_was_there(tmp_path: Path, before: int) -> None:
+def test_a_private_file_is_private_if_it_was_there(
+    solr: nd.Collection, tmp_path: Path, before: int
+) -> None:
     """Whoever made it: others cannot read what is added."""
-    path = tmp_path / "kept"
+    path = tmp_path / "dead-letters.jsonl"
     path.touch()
     path.chmod(before)
-    with open(path, "ab", opener=private) as file:
-        file.write(b"more")
+    index_bad(solr, tmp_path)
     assert mode(path) == 0o600
+    assert "the text of nothing" in path.read_text()
 
 
-def test_a_private_file_is_no_link(tmp_path: Path, other: Path) -> None:
+def test_a_private_file_is_no_link(solr: nd.Collection, tmp_path: Path) -> None:
     """Neither to a file nor to none."""
-    for target in (other, tmp_path / "none"):
-        link = tmp_path / f"to {target.name}"
-        link.symlink_to(target)
-        with pytest.raises(OSError, match="symbolic links"):
-            private(str(link), os.O_WRONLY | os.O_CREAT)
-    assert other.read_text() == SAID
+    (tmp_path / "other").touch()
+    for name in ("other", "none"):
+        job = tmp_path / f"job of {name}"
+        job.mkdir()
+        (job / "dead-letters.jsonl").symlink_to(tmp_path / name)
+        with refusal(nd.SourceError, "file-unwritable", "dead-letters.jsonl"):
+            index_bad(solr, job)
+    assert (tmp_path / "other").read_text() == ""
     assert not (tmp_path / "none").exists()
 
 
-def test_nothing_is_left_of_what_fails(tmp_path: Path, other: Path) -> None:
+def test_nothing_is_left_of_what_fails(tmp_path: Path) -> None:
     """Neither the folder nor half a file; the file of before stays."""
+    path = tmp_path / "signatures.parquet"
+    path.write_text(SAID)
 
-    def lines() -> Iterator[str]:
-        yield "half"
+    def documents() -> Iterator[nd.Document]:
+        yield from TWINS
+        assert [*tmp_path.glob(".neardup-*")]
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        write_lines(other, lines())
-    assert other.read_text() == SAID
-    assert os.listdir(tmp_path) == ["other"]
+        nd.signatures(documents(), path)
+    assert path.read_text() == SAID
+    assert os.listdir(tmp_path) == [path.name]
