@@ -118,6 +118,16 @@ def test_the_heap_is_settable(found: embedded.Server) -> None:
     assert "-Xmx300m" in psutil.Process(found.pid).cmdline()
 
 
+def test_a_password_that_is_chosen_since_is_for_the_next_start(found: embedded.Server) -> None:
+    """A server that was started without one neither gets it nor is said to ask for it."""
+    chosen = find_layout().password
+    chosen.write_text("since\n")
+    try:
+        assert "user" not in neardup("solr", "status").stdout
+    finally:
+        chosen.unlink()
+
+
 def test_the_commands_read_well(found: embedded.Server) -> None:
     """Start, status and logs of a server that runs, with their exit codes."""
     place = re.escape(str(found.home))

