@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,25 @@ from neardup_solr.cores import count_cores
 from neardup_solr.errors import RecordError
 from neardup_solr.files import PathError, check_apart
 from neardup_solr.minhash import sign
-from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
-from neardup_solr.records import Document, filter_usable
+from neardup_solr.progress import (
+    Failures,
+    OnError,
+    OnProgress,
+    SourceProgress,
+    ignore,
+    prefetch,
+    thread_pool,
+)
+from neardup_solr.records import check_documents
 from neardup_solr.reports import require_library
 from neardup_solr.reports.parquet_files import write_parquet
 from neardup_solr.settings import Settings
 from neardup_solr.settings_by_name import settings_of
 from neardup_solr.sources import SourceLike, reading_of
+from neardup_solr.verbs.document_batches import DocumentBatch, cut_runs, make_batches
 
 ROWS = 20_000  # of a row group
+AT_ONCE = 2  # row groups that are signed at the same time
 METADATA_KEY = "neardup_settings"
 
 
@@ -62,31 +72,42 @@ def write_signatures(
     used, failures = settings_of(settings), Failures(on_error)
     progress = sources.make_progress("signing", source, on_progress or ignore)
     opened = sources.open_source(source, reading, on_progress=progress.count_bytes)
-    documents = opened.documents(failures.add)
-    usable = filter_usable(documents, failures.add)
-    written = write_parquet(output, _schema(used), _batches(usable, used, progress))
+    pieces = cut_runs(check_documents(opened.pieces()), ROWS)
+    batches = make_batches(pieces, failures, most=ROWS, most_text=math.inf)
+    written = write_parquet(output, _schema(used), _sign(batches, used, progress))
     failures.warn()
     failed, errors = failures.count, tuple(failures.first)
     return SignaturesSummary(read=written + failed, written=written, failed=failed, errors=errors)
 
 
-def _batches(
-    usable: Iterator[Document], settings: Settings, progress: SourceProgress
+def _sign(
+    batches: Iterable[DocumentBatch], settings: Settings, progress: SourceProgress
 ) -> Iterator[Any]:
-    """Batches of Arrow with what is made of the texts, a row group at a time."""
+    """Yield batches of Arrow with what is made of the texts, each a row group."""
+    threads, done = count_cores(), 0
+    at_once = min(AT_ONCE, threads)
+
+    def sign_batch(batch: DocumentBatch) -> Any:
+        return _make_columns(batch, settings, -(-threads // at_once))
+
+    with thread_pool(at_once) as pool:
+        for signed in prefetch(pool, sign_batch, batches, at_once=at_once):
+            yield signed
+            done += signed.num_rows
+            progress.report(done, done)
+
+
+def _make_columns(batch: DocumentBatch, settings: Settings, threads: int) -> Any:
     import pyarrow as pa
 
-    threads, schema, done = count_cores(), _schema(settings), 0
-    while batch := list(islice(usable, ROWS)):
-        signed = sign.sign([document.text for document in batch], settings, threads=threads)
-        empty = pa.array(signed.words == 0)
-        columns = [pa.array([each.id for each in batch], pa.string()), pa.array(signed.words)]
-        for values, size in ((signed.signatures, settings.hashes), (signed.keys, settings.bands)):
-            flat = pa.array(values.reshape(-1))
-            columns.append(pa.FixedSizeListArray.from_arrays(flat, size, mask=empty))
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
-        done += len(batch)
-        progress.report(done, done)
+    signed = sign.sign_parts(batch.texts, settings, threads=threads)
+    empty = pa.array(signed.words == 0)
+    ids = pa.array([id for part in batch.ids for id in part], pa.string())
+    columns = [ids, pa.array(signed.words)]
+    for values, size in ((signed.signatures, settings.hashes), (signed.keys, settings.bands)):
+        flat = pa.array(values.reshape(-1))
+        columns.append(pa.FixedSizeListArray.from_arrays(flat, size, mask=empty))
+    return pa.RecordBatch.from_arrays(columns, schema=_schema(settings))
 
 
 def _schema(settings: Settings) -> Any:

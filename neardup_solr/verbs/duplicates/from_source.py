@@ -25,11 +25,12 @@ from neardup_solr.sources.part import Piece
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.source import SourceLike
 from neardup_solr.sources.values import plain
-from neardup_solr.verbs.duplicates.batches import BatchSigner, SignedDocuments, make_batches
+from neardup_solr.verbs.document_batches import make_batches
 from neardup_solr.verbs.duplicates.ids import Ids
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.same_fields import make_key
 from neardup_solr.verbs.duplicates.side import READING, RowColumns
+from neardup_solr.verbs.duplicates.signer import BatchSigner, SignedDocuments
 
 SAMPLED = 50_000  # texts that are kept for templates, if none are compared
 
@@ -126,7 +127,7 @@ def read_source(
     failures = Failures(plan.request.on_error)
     progress = sources.make_progress(READING, source, plan.on_progress)
     pieces = read_pieces(source, reading, progress.count_bytes)
-    batches = make_batches(pieces, are_documents, failures)
+    batches = make_batches(pieces, failures, are_documents)
     if is_fitted:
         first = list(islice(batches, 1))
         lengths = (len(text) for batch in first for part in batch.texts for text in part)
