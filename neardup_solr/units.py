@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from neardup_solr.checks import (
-    require,
-)
 from neardup_solr.errors import ArgumentError
 
 UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
@@ -35,16 +32,17 @@ def in_seconds(time: float | str, name: str) -> float:
     Raises ArgumentError, about the argument of that name, if it is not a time.
     """
     if not isinstance(time, str):
-        step = "give 0 or more"
-        require(time >= 0, f"`{name}` cannot be {time:g}", step, code="argument-out-of-range")
+        if time < 0:
+            reason = f"`{name}` cannot be {time:g}"
+            raise ArgumentError(reason, "give 0 or more", code="argument-out-of-range")
         return time
     try:
         seconds = _parse(time, SECONDS)
     except ValueError:
         seconds = -1.0
-    is_time = 0 <= seconds < math.inf
-    reason = f"`{name}` {time} is not a valid time"
-    require(is_time, reason, "give one such as 90s or 5m", code="argument-invalid")
+    if not 0 <= seconds < math.inf:
+        reason, step = f"`{name}` {time} is not a valid time", "give one such as 90s or 5m"
+        raise ArgumentError(reason, step, code="argument-invalid")
     return seconds
 
 

@@ -105,7 +105,7 @@ def choose_columns(
 
     names = DuplicatesRequest.__annotations__.keys() & typed.arguments.keys()
     request: dict[str, Any] = {name: typed[name] for name in names}
-    DuplicatesRequest(**{"source": None} | request).check()  # or the data would be blamed
+    DuplicatesRequest(**{"source": None} | request).parse()  # or the data would be blamed
     typed = open_other_side(typed)
     if not typed.paths:
         return ChosenColumns(typed)

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 
 from neardup_solr import checks
 from neardup_solr.argument_types import MeasureName, PairMeasure, Way
-from neardup_solr.checks import require
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.frequencies import Frequencies
 from neardup_solr.measures.pairs import Pairs, first_with_each
@@ -69,9 +68,9 @@ class Limits:
     min_similarity: float | None = None
 
     def __post_init__(self) -> None:
-        fits = self.max_distance is None or self.max_distance >= 0
-        reason = f"`max_distance` cannot be {self.max_distance}"
-        require(fits, reason, "give 0 words or more", code="argument-out-of-range")
+        if self.max_distance is not None and self.max_distance < 0:
+            reason, step = f"`max_distance` cannot be {self.max_distance}", "give 0 words or more"
+            raise ArgumentError(reason, step, code="argument-out-of-range")
         if self.min_similarity is not None and not 0.0 <= self.min_similarity <= 1.0:
             least = self.min_similarity
             is_percent = 2 <= least <= 100

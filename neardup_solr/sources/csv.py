@@ -67,7 +67,8 @@ def open_csv(part: SourcePart) -> SourceTable:
     if isinstance(header, Unusable):
         step = "check `encoding` and `source_format`"
         step = step_for([unusable("", header)], step)
-        raise part.error(f"its header cannot be read: {header}", step, code="header-invalid")
+        code = "encoding" if header.code == "encoding" else "header-invalid"
+        raise part.error(f"its header cannot be read: {header}", step, code=code)
     head = b"\n".join(line or b"" for line in feed.held[:size])
     feed.drop(size)
     if not has_columns(header, reading):

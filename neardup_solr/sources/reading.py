@@ -58,9 +58,12 @@ class Reading:
         if not self.text or len(set(self.text)) < len(self.text):
             reason = "`text` must name columns, each only once"
             raise ArgumentError(reason, 'give text="title"', code="argument-invalid")
-        checks.require_positive(max_doc_bytes=self.max_doc_bytes)
-        reason = f"`skip_rows` cannot be {self.skip_rows}"
-        checks.require(self.skip_rows >= 0, reason, "give 0 or more", code="argument-out-of-range")
+        if self.max_doc_bytes < 1:
+            reason = f"`max_doc_bytes` cannot be {self.max_doc_bytes}"
+            raise ArgumentError(reason, "give 1 or more", code="argument-out-of-range")
+        if self.skip_rows < 0:
+            reason = f"`skip_rows` cannot be {self.skip_rows}"
+            raise ArgumentError(reason, "give 0 or more", code="argument-out-of-range")
 
     def as_record(self, document: Document) -> Mapping[str, object]:
         """Name the values of a document as its source does, joined texts by the first column."""

@@ -54,6 +54,7 @@ class Corpus:
     measure: Measure
     chosen: str
     sides: Sequence[CorpusSide]
+    bounds: Sequence[int]  # the first row of each side, and the number of all rows
     signatures: NDArray[np.uint32]
     sets: Lists | None
     groups: NDArray[np.uint32]
@@ -71,11 +72,6 @@ class Corpus:
     def is_across(self) -> bool:
         """True if documents of one side are compared with those of another one."""
         return len(self.sides) > 1
-
-    @property
-    def bounds(self) -> list[int]:
-        """The first row of each side, and the number of all rows."""
-        return list(accumulate((len(side.ids) for side in self.sides), initial=0))
 
     def by_side(self, rows: Sequence[int]) -> Iterator[tuple[CorpusSide, list[int]]]:
         """Split ascending rows by their sides, in which they begin at 0."""
@@ -221,7 +217,7 @@ def read_corpus(plan: RunPlan, spill: Spill) -> Corpus:
         sides.append(side)
     measure, chosen = _choose_measure(plan, settings, sides, is_stored=bool(stored))
     release_unused()
-    bounds = accumulate((len(side.ids) for side in sides), initial=0)
+    bounds = list(accumulate((len(side.ids) for side in sides), initial=0))
     dead = [first + row for first, side in zip(bounds, sides, strict=False) for row in side.dead]
     signatures = columns.signatures.table()
     corpus = Corpus(
@@ -230,6 +226,7 @@ def read_corpus(plan: RunPlan, spill: Spill) -> Corpus:
         measure=measure,
         chosen=chosen,
         sides=sides,
+        bounds=bounds,
         signatures=signatures,
         sets=columns.sets,
         groups=_number_groups(columns.groups, dead, len(signatures)),

@@ -48,6 +48,7 @@ class SolrSide:
     dead: Sequence[int] = ()
     words: Rows | None = None
     beside: Rows | None = None
+    is_for_excel: bool = False
     readable: float = math.inf
 
     def texts(self, rows: Sequence[int]) -> list[str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, islice
@@ -16,13 +16,13 @@ from neardup_solr import sources
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.memory import Rows, Strings
-from neardup_solr.progress import Failures, ignore, prefetch, thread_pool
+from neardup_solr.progress import Failures, prefetch, thread_pool
 from neardup_solr.records import Document, check_documents
 from neardup_solr.settings import Settings
 from neardup_solr.settings_by_name import DEFAULT_SETTINGS, fit_shingles, settings_of
 from neardup_solr.sources.document import came_before, step_for
 from neardup_solr.sources.part import Piece
-from neardup_solr.sources.reading import Reading
+from neardup_solr.sources.reader import SourceReader
 from neardup_solr.sources.source import SourceLike
 from neardup_solr.sources.values import plain
 from neardup_solr.verbs.document_batches import make_batches
@@ -56,6 +56,7 @@ class SourceSide:
     have_words: bytearray
     contents: Rows | None
     beside: Rows | None
+    is_for_excel: bool
 
     @property
     def are_whole(self) -> bool:
@@ -126,8 +127,8 @@ def read_source(
     reading, are_documents = plan.readings[number], bytearray()
     failures = Failures(plan.request.on_error)
     progress = sources.make_progress(READING, source, plan.on_progress)
-    pieces = read_pieces(source, reading, progress.count_bytes)
-    batches = make_batches(pieces, failures, are_documents)
+    opened = sources.open_source(source, reading, on_progress=progress.count_bytes)
+    batches = make_batches(read_pieces(opened), failures, are_documents)
     if is_fitted:
         first = list(islice(batches, 1))
         lengths = (len(text) for batch in first for part in batch.texts for text in part)
@@ -166,6 +167,7 @@ def read_source(
         have_words=rows.have_words,
         contents=rows.contents,
         beside=rows.beside,
+        is_for_excel=opened.is_for_excel,
     )
 
 
@@ -275,13 +277,10 @@ def _extend(
         strings.extend(part if of_part.all() else list(compress(part, of_part.tolist())))
 
 
-def read_pieces(
-    source: SourceLike, reading: Reading, on_progress: Callable[[int], None] = ignore
-) -> Iterator[Piece]:
+def read_pieces(opened: SourceReader) -> Iterator[Piece]:
     """Read a source, with an error in place of each record that cannot be used."""
-    opened = sources.open_source(source, reading, on_progress=on_progress)
     pieces = check_documents(opened.pieces())
-    return _fail_repeated(pieces) if reading.on_repeat == "fail" else pieces
+    return _fail_repeated(pieces) if opened.reading.on_repeat == "fail" else pieces
 
 
 def _fail_repeated(pieces: Iterable[Piece]) -> Iterator[Piece]:

@@ -13,10 +13,8 @@ from neardup_solr.argument_types import PairMeasure, Way
 from neardup_solr.candidates import Candidates
 from neardup_solr.files import paths_of
 from neardup_solr.measures.equality import NUMBERS, SYMBOLS
-from neardup_solr.progress import ignore
 from neardup_solr.reports.pair import PairTable
 from neardup_solr.settings import CAP, WORD_CAP
-from neardup_solr.sources.reader import open_source
 from neardup_solr.sources.source import is_collection, shown_name
 from neardup_solr.verbs.duplicates.candidate_pairs import make_joining
 from neardup_solr.verbs.duplicates.comparison import Comparison
@@ -120,11 +118,7 @@ def make_result(
             texts=page_texts,
             **explain_pairs(comparison, grouped, keys),
             table=table,
-            is_for_excel=any(
-                open_source(source, reading, on_notice=ignore).is_for_excel
-                for source, reading in zip(plan.sources, plan.readings, strict=True)
-                if not is_collection(source)
-            ),
+            is_for_excel=any(side.is_for_excel for side in sides),
             records=SourceRecords.of(plan, sides[0], keys, state),
         ),
     )

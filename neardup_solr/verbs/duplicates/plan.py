@@ -11,21 +11,18 @@ from neardup_solr import measures, sources
 from neardup_solr.answers import Answer
 from neardup_solr.answers.format import read_answers
 from neardup_solr.argument_types import Linkage
-from neardup_solr.checks import listed, require
+from neardup_solr.checks import listed
 from neardup_solr.clusters.canonical import ARRIVAL, FILLED, LENGTH, Rule, parse_rule
-from neardup_solr.errors import DataError, SourceError, code_of_reading
+from neardup_solr.errors import ArgumentError, DataError, SourceError, code_of_reading
 from neardup_solr.files import check_apart, check_place
 from neardup_solr.measures import AUTO, Limits, Measure
-from neardup_solr.measures.equality import Equality, parse_equality
-from neardup_solr.memory import parse_memory
+from neardup_solr.measures.equality import Equality
 from neardup_solr.progress import OnProgress, ignore
 from neardup_solr.settings import Settings, refuse_settings
-from neardup_solr.settings_by_name import settings_of
 from neardup_solr.sources.column import matches
 from neardup_solr.sources.reading import ROW, Reading, reading_of
 from neardup_solr.sources.sides import name_of
 from neardup_solr.sources.source import is_collection
-from neardup_solr.units import in_seconds
 from neardup_solr.verbs.duplicates.request import OMIT_ONE, Compared, DuplicatesRequest
 
 if TYPE_CHECKING:
@@ -53,6 +50,7 @@ class RunPlan:
     against: Compared | None
     readings: Sequence[Reading]
     settings: Settings
+    limits: Limits
     measure: Measure
     is_auto: bool
     fields: Mapping[str, FieldKind]
@@ -98,10 +96,11 @@ class RunPlan:
 
     def limits_by(self, measure: Measure) -> Limits:
         """The limits of pairs that count by this measure, lower by the `reach`, if there is any."""
-        limits, reach = self.request.limits, self.request.reach
+        reach = self.request.reach
         if not reach:
-            return limits
-        return replace(limits, min_similarity=max(0.0, measure.least(limits) - reach))
+            return self.limits
+        least = max(0.0, measure.least(self.limits) - reach)
+        return replace(self.limits, min_similarity=least)
 
     def names_of(self, side: int) -> Mapping[str, str]:
         """The names of columns that are named otherwise in a side."""
@@ -114,7 +113,7 @@ def make_plan(request: DuplicatesRequest) -> RunPlan:
     Raises ArgumentError if a value is not possible, or if two of them do not go together;
     SourceError if a file could not be read or written.
     """
-    request.check()
+    values = request.parse()
     request, model = _take_model(request)
     # A model without fields compares texts, whose columns are chosen as for a measure of texts.
     request = request.choose_columns(by_fields=model is None)
@@ -127,21 +126,20 @@ def make_plan(request: DuplicatesRequest) -> RunPlan:
     if is_auto and (request.max_distance is not None or request.by == "shingles"):
         is_auto = False
         request = replace(request, measure="jaccard" if request.max_distance is None else "words")
-    measure = measures.measure_of(request.measure, request.limits)
+    measure = measures.measure_of(request.measure, values.limits)
     if model is not None:
         from neardup_solr.measures.model import make_measure
 
         measure = make_measure(model)
-    name = request.measure if model is None else "model"
-    reason = f"`by` shingles cannot be combined with the measure {name}"
-    step = 'use the `measure` "containment" or "jaccard", or omit `by`'
-    require(
-        request.by != "shingles" or measure.counts_shingles, reason, step, code="arguments-conflict"
-    )
+    if request.by == "shingles" and not measure.counts_shingles:
+        name = request.measure if model is None else "model"
+        reason = f"`by` shingles cannot be combined with the measure {name}"
+        step = 'use the `measure` "containment" or "jaccard", or omit `by`'
+        raise ArgumentError(reason, step, code="arguments-conflict")
     # The first record of a source is the one that came first, whatever its id is.
     comes_first = request.canonical == "first" and not is_across
     comes_first = comes_first and not is_collection(request.source)
-    rule = parse_rule("oldest" if comes_first else request.canonical)
+    rule = parse_rule("oldest") if comes_first else values.rule
     same = tuple(dict.fromkeys(listed(request.same)))
     of_rule = [name for name in rule.needs if name not in (LENGTH, FILLED, ARRIVAL)]
     reason = "`canonical` fullest is for records whose columns are compared"
@@ -157,11 +155,10 @@ def make_plan(request: DuplicatesRequest) -> RunPlan:
         against, second = _unwrap(request, request.against, columns, second_names)
         readings.append(second)
         by_argument["against"] = against
-    equal, settings = parse_equality(request.equal), settings_of(request.settings)
     files = _check_files(request, by_argument)
     has_collection = any(map(is_collection, by_argument.values()))
-    reason = "`fq` needs a collection"
-    require(has_collection or not request.fq, reason, "omit it", code="arguments-conflict")
+    if request.fq and not has_collection:
+        raise ArgumentError("`fq` needs a collection", "omit it", code="arguments-conflict")
     if has_collection:
         refuse_settings(request.settings, "omit `settings`")
     return RunPlan(
@@ -169,14 +166,15 @@ def make_plan(request: DuplicatesRequest) -> RunPlan:
         source=source,
         against=against,
         readings=readings,
-        settings=settings,
+        settings=values.settings,
+        limits=values.limits,
         measure=measure,
         is_auto=is_auto,
         fields=kinds,
         model=model,
         fq=listed(request.fq),
         same=same,
-        equal=equal,
+        equal=values.equal,
         answers=None if request.answers is None else read_answers(request.answers),
         linkage=request.linkage or ("mutual_best" if is_once else "single"),
         chosen=ONCE if is_once else "",
@@ -188,8 +186,8 @@ def make_plan(request: DuplicatesRequest) -> RunPlan:
         beside=tuple(name for name in columns if name in left_out),
         remember=files.get("remember"),
         checkpoint=files.get("checkpoint"),
-        memory=None if request.memory is None else parse_memory(request.memory, "memory"),
-        patience=in_seconds(request.patience, "patience"),
+        memory=values.memory,
+        patience=values.patience,
         on_progress=request.on_progress or ignore,
     )
 
@@ -217,10 +215,9 @@ def _take_apart(request: DuplicatesRequest) -> tuple[DuplicatesRequest, dict[str
         first, second = name_of(name, 0), name_of(name, 1)
         if first != second and _has_column(request, name):
             return name
-        if first != second:
+        if first != second and seconds.setdefault(first, second) != second:
             reason = f"the column {first!r} is paired twice"
-            is_same = seconds.setdefault(first, second) == second
-            require(is_same, reason, "pair it once", code="arguments-conflict")
+            raise ArgumentError(reason, "pair it once", code="arguments-conflict")
         return first
 
     fields = request.fields
@@ -266,14 +263,16 @@ def read_model(path: str | Path) -> Model:
 def _take_model(request: DuplicatesRequest) -> tuple[DuplicatesRequest, Model | None]:
     """Take the measure and the fields of a model, if one is named."""
     if request.model is None:
-        step = "set it to the model's file"
-        require(request.measure != "model", "`model` is missing", step, code="argument-missing")
+        if request.measure == "model":
+            step = "set it to the model's file"
+            raise ArgumentError("`model` is missing", step, code="argument-missing")
         return request, None
-    is_alone = request.fields is None and request.measure in (AUTO, "model")
-    reason = "a model has its own measure and fields"
-    require(is_alone, reason, "omit them or `model`", code="arguments-conflict")
-    reason = "a model has no distance"
-    require(request.max_distance is None, reason, "use `min_similarity`", code="arguments-conflict")
+    if request.fields is not None or request.measure not in (AUTO, "model"):
+        reason = "a model has its own measure and fields"
+        raise ArgumentError(reason, "omit them or `model`", code="arguments-conflict")
+    if request.max_distance is not None:
+        reason = "a model has no distance"
+        raise ArgumentError(reason, "use `min_similarity`", code="arguments-conflict")
     model = read_model(request.model)
     return replace(request, measure=model.measure, fields=model.fields or None), model
 
@@ -281,12 +280,14 @@ def _take_model(request: DuplicatesRequest) -> tuple[DuplicatesRequest, Model | 
 def _take_fields(request: DuplicatesRequest) -> tuple[DuplicatesRequest, dict[str, FieldKind]]:
     """Choose the measure if fields are named, and the text that candidates come from."""
     if request.fields is None:
-        reason = 'the measure "fields" needs the names of the fields to compare'
-        step = "name them with `fields`, such as name and zip:exact"
-        require(request.measure != "fields", reason, step, code="argument-missing")
+        if request.measure == "fields":
+            reason = 'the measure "fields" needs the names of the fields to compare'
+            step = "name them with `fields`, such as name and zip:exact"
+            raise ArgumentError(reason, step, code="argument-missing")
         return request, {}
-    reason = f"`fields` cannot be combined with the measure {request.measure}"
-    require(request.measure in (AUTO, "fields"), reason, OMIT_ONE, code="arguments-conflict")
+    if request.measure not in (AUTO, "fields"):
+        reason = f"`fields` cannot be combined with the measure {request.measure}"
+        raise ArgumentError(reason, OMIT_ONE, code="arguments-conflict")
     from neardup_solr.measures.columns import parse_fields
 
     kinds = parse_fields(request.fields)

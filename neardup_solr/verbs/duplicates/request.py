@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from neardup_solr.argument_types import Linkage, OneOrMore, PairMeasure, Way
-from neardup_solr.checks import require, require_choice
-from neardup_solr.clusters.canonical import parse_rule
+from neardup_solr.checks import require_choice
+from neardup_solr.clusters.canonical import Rule, parse_rule
 from neardup_solr.clusters.linkage import LINKAGES
+from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Limits
-from neardup_solr.measures.equality import parse_equality
+from neardup_solr.measures.equality import Equality, parse_equality
 from neardup_solr.memory import parse_memory
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings
@@ -37,6 +38,18 @@ EXCLUDED = {
     "remember": ("against", "fields", "model"),
 }
 FOR_TEXTS = ("remember", "without_common", "max_distance")  # not for columns one by one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedValues:
+    """Values of arguments that are possible with some source, parsed. `memory` is in bytes."""
+
+    limits: Limits
+    rule: Rule
+    equal: Equality
+    settings: Settings
+    patience: float
+    memory: int | None
 
 
 @dataclass(frozen=True)
@@ -81,60 +94,51 @@ class DuplicatesRequest:
     on_choice: Callable[[Chosen], None] = log_choice
 
     @property
-    def limits(self) -> Limits:
-        """The limits that are named."""
-        return Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
-
-    @property
     def looks_at_words(self) -> bool:
         """True if candidates come from rare words, or what most texts share is left out."""
         return self.by == "words" or bool(self.without_common)
 
-    def check(self) -> None:
-        """Refuse values that are possible with no source, before any is looked at.
+    def parse(self) -> ParsedValues:
+        """Parse values, and refuse those that are possible with no source, before any is read.
 
         Raises ArgumentError.
         """
-        _ = self.limits  # which checks them
+        limits = Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
         if self.by is not None:
             require_choice("by", self.by, WAYS)
-        cap = self.cap
-        reason = f"`cap` cannot be {cap}"
-        require(cap is None or cap > 1, reason, "give 2 or more", code="argument-out-of-range")
-        reason = "`cap` cannot be used with `by` all, which compares every pair"
-        require(self.by != "all" or cap is None, reason, "omit it", code="arguments-conflict")
+        if self.cap is not None and self.cap < 2:
+            reason = f"`cap` cannot be {self.cap}"
+            raise ArgumentError(reason, "give 2 or more", code="argument-out-of-range")
+        if self.cap is not None and self.by == "all":
+            reason = "`cap` cannot be used with `by` all, which compares every pair"
+            raise ArgumentError(reason, "omit it", code="arguments-conflict")
         if self.linkage is not None:
             require_choice("linkage", self.linkage, LINKAGES)
-        reason = "`linkage` mutual_best needs two sources"
-        step = "name the second with `against`"
-        require(
-            self.against is not None or self.linkage != "mutual_best",
-            reason,
-            step,
-            code="arguments-conflict",
-        )
-        share = float(self.without_common)
-        step = "give a share from 0 to 1"
-        require(
-            0 <= share <= 1,
-            f"`without_common` cannot be {share:g}",
-            step,
-            code="argument-out-of-range",
-        )
+        if self.linkage == "mutual_best" and self.against is None:
+            reason, step = (
+                "`linkage` mutual_best needs two sources",
+                "name the second with `against`",
+            )
+            raise ArgumentError(reason, step, code="arguments-conflict")
+        if not 0 <= self.without_common <= 1:
+            reason = f"`without_common` cannot be {self.without_common:g}"
+            raise ArgumentError(reason, "give a share from 0 to 1", code="argument-out-of-range")
         for name, others in EXCLUDED.items():
             for other in others if getattr(self, name) not in (None, False) else ():
-                reason = f"`{name}` cannot be combined with `{other}`"
-                require(getattr(self, other) is None, reason, OMIT_ONE, code="arguments-conflict")
-        parse_rule(self.canonical)
-        parse_equality(self.equal)
-        settings_of(self.settings)
-        texts = self.texts
-        step = "give 0 or more, or True"
-        reason = f"`texts` cannot be {texts}"
-        require(texts is None or texts >= 0, reason, step, code="argument-out-of-range")
-        in_seconds(self.patience, "patience")
-        if self.memory is not None:
-            parse_memory(self.memory, "memory")
+                if getattr(self, other) is not None:
+                    reason = f"`{name}` cannot be combined with `{other}`"
+                    raise ArgumentError(reason, OMIT_ONE, code="arguments-conflict")
+        if self.texts is not None and self.texts < 0:
+            reason = f"`texts` cannot be {self.texts}"
+            raise ArgumentError(reason, "give 0 or more, or True", code="argument-out-of-range")
+        return ParsedValues(
+            limits=limits,
+            rule=parse_rule(self.canonical),
+            equal=parse_equality(self.equal),
+            settings=settings_of(self.settings),
+            patience=in_seconds(self.patience, "patience"),
+            memory=None if self.memory is None else parse_memory(self.memory, "memory"),
+        )
 
     def choose_columns(self, *, by_fields: bool) -> DuplicatesRequest:
         """Fill in the id, and the fields or the text, of a source without such columns."""

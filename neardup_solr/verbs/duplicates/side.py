@@ -63,6 +63,10 @@ class CorpusSide(Protocol):
         """Hashes of the values that are left out of the comparison, by row and column."""
 
     @property
+    def is_for_excel(self) -> bool:
+        """True for a sheet of Excel, or a file with the mark by which that knows UTF-8."""
+
+    @property
     def readable(self) -> float:
         """The number of rows that have texts: the first ones."""
 

@@ -238,7 +238,7 @@ class SourceRecords:
 
     def _read_failures(self) -> Iterator[RecordError]:
         """Read why records cannot be used, in their order."""
-        for piece in read_pieces(self.paths, self.reading):
+        for piece in read_pieces(sources.open_source(self.paths, self.reading)):
             if isinstance(piece, RecordError):
                 yield piece
         raise self._make_error()

@@ -75,6 +75,13 @@ def test_what_is_not_utf8_asks_for_the_encoding_only(tmp_path: Path, content: st
     assert caught.value.next_step == "it appears to be cp1252: set `encoding` to cp1252"
 
 
+def test_a_header_that_is_not_utf8_has_the_code_of_encodings(tmp_path: Path) -> None:
+    """A program that catches it sets `encoding`, as for records."""
+    path = write(tmp_path / "a.csv", "id,text,größe\n1,a,b\n".encode("cp1252"))
+    with refusal(SourceError, "encoding", "header", "cp1252"):
+        told(path)
+
+
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
