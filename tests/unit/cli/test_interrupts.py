@@ -42,7 +42,7 @@ def ended(script: str, *signals: int) -> tuple[int, str]:
 def test_while_modules_are_loaded(module: str) -> None:
     """There is one line, not a traceback of Python's."""
     script = f"""
-import os, signal, sys
+import os, runpy, signal, sys
 class Interrupting:
     def find_spec(self, name, *_):
         if name == {module!r}:
@@ -50,8 +50,7 @@ class Interrupting:
 sys.meta_path.insert(0, Interrupting())
 sys.argv[1:] = ["duplicates", "none.csv"]
 print("ready", flush=True)
-from neardup_solr.__main__ import main
-main()
+runpy.run_module("neardup_solr", run_name="__main__")
 """
     assert ended(script) == INTERRUPTED
 
@@ -60,14 +59,17 @@ main()
 def test_while_python_cannot_handle_signals(number: int, tmp_path: Path) -> None:
     """The process ends all the same, and what was not written to its end is removed."""
     script = f"""
-from pathlib import Path
+import os
+import neardup_solr as nd
 from neardup_solr import __main__ as command
-from neardup_solr.files import atomic_output
 command.watch()
-with atomic_output(Path({str(tmp_path)!r}, "report.tsv")) as unfinished:
-    unfinished.touch()
+def texts():
+    yield "1", "one two three"
+    assert os.listdir()
     print("ready", flush=True)
     {WORK}
+os.chdir({str(tmp_path)!r})
+nd.signatures(texts(), "signatures.parquet")
 """
     assert ended(script, number) == INTERRUPTED
     assert list(tmp_path.iterdir()) == []
@@ -107,12 +109,13 @@ __import__("time").sleep(600)
 def test_after_all_is_done() -> None:
     """A command that has ended, while Python still ends, has done what it was to do."""
     script = """
-import os, signal, sys
-from neardup_solr.__main__ import main
+import os, runpy, signal, sys
 print("ready", flush=True)
 sys.argv[1:] = ["--version"]
-main()
-os.kill(os.getpid(), signal.SIGINT)
+try:
+    runpy.run_module("neardup_solr", run_name="__main__")
+finally:
+    os.kill(os.getpid(), signal.SIGINT)
 """
     assert ended(script) == (0, "")
 

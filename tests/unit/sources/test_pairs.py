@@ -1,5 +1,6 @@
-"""Natural order of ids, pairs that appear once, and files of pairs that cannot be."""
+"""Natural order of ids, and files of pairs that cannot be."""
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -7,48 +8,47 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from neardup_solr import records
+import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SourceError
-from neardup_solr.records import Pair
-from neardup_solr.sources import read_pairs
-from neardup_solr.verbs import report
 from tests.refusals import refusal
+
+KNOWN = [("some", "other")]
+
+
+def pairs_of(ids: list[str]) -> list[tuple[str, str]]:
+    """The pairs of copies with these ids."""
+    copies = [(id, "one and the same text") for id in ids]
+    return [(pair.id, pair.other_id) for pair in nd.duplicates(copies).pairs]
 
 
 def test_natural_order() -> None:
-    """Whole numbers by value come first, then other ids by code point."""
+    """Whole numbers by value come first, then other ids by code point, in pairs and among them."""
     listed = ["b", "10", "9", "a2", "a10", "010", "é", "-1"]
-    assert sorted(listed, key=records.natural) == ["9", "010", "10", "-1", "a10", "a2", "b", "é"]
+    ordered = ["9", "010", "10", "-1", "a10", "a2", "b", "é"]
+    assert pairs_of(listed) == [*combinations(ordered, 2)]
 
 
-def test_numbers_beyond_any_limit_are_ordered() -> None:
-    """An id of thousands of digits is no error."""
-    assert records.ordered("9" * 5000, "5") == ("5", "9" * 5000)
+def test_the_earlier_of_two_ids_comes_first() -> None:
+    """A pair is the same whichever way round it was found; thousands of digits are no error."""
+    for one, other in (("9", "10"), ("5", "9" * 5000), ("-1", "a")):
+        for pair in ((one, other), (other, one)):
+            assert nd.evaluate([pair], [(one, other)]).f1 == 1.0
+            assert nd.evaluate([pair], []).missed == ((one, other),)
 
 
-def test_ordered_puts_the_earlier_first() -> None:
-    """A pair is the same whichever way round it was found."""
-    assert records.ordered("10", "9") == records.ordered("9", "10") == ("9", "10")
-
-
-def test_once_drops_repeats_and_sorts() -> None:
-    """A pair found from both its documents appears once; ids count as numbers."""
-    nine = Pair(id="9", other_id="10", distance=0, similarity=1.0)
-    ten = Pair(id="10", other_id="11", distance=1, similarity=0.9)
-    assert report.once([ten, nine, ten]) == (nine, ten)
-
-
-@pytest.mark.parametrize("given", [None, 5, [("1", "2")], b"a.tsv"])
+@pytest.mark.parametrize("given", [None, 5, b"a.tsv", object()])
 def test_what_is_no_path_is_refused(given: Any) -> None:
-    """By an error of ours."""
-    with refusal(ArgumentError, "argument-type", "`path`"):
-        read_pairs(given)
+    """By an error of ours, for either argument."""
+    with refusal(ArgumentError, "argument-type", "`found`"):
+        nd.evaluate(KNOWN, given)
+    with refusal(ArgumentError, "argument-type", "`known`"):
+        nd.evaluate(given, KNOWN)
 
 
 def test_a_path_that_cannot_be(tmp_path: Path) -> None:
     """A NUL character is in no path."""
     with refusal(SourceError, "file-unreadable"):
-        read_pairs(f"{tmp_path}/a\0b.tsv")
+        nd.evaluate(KNOWN, f"{tmp_path}/a\0b.tsv")
 
 
 @pytest.mark.parametrize(
@@ -66,17 +66,18 @@ def test_a_table_of_parquet(
     """Its columns id and other_id are read, else the first two; ids may be numbers."""
     path = tmp_path / "pairs.parquet"
     pyarrow.parquet.write_table(pyarrow.table(columns), path)
-    assert read_pairs(path) == pairs
+    found = nd.evaluate(KNOWN, path, ordered=True)
+    assert (found.false, found.found) == (tuple(pairs), len(pairs))
 
 
 def test_parquet_that_has_no_pairs_in_it(tmp_path: Path) -> None:
     """What is no file of Parquet, no pair, or not there is refused, with the row."""
     path = tmp_path / "pairs.parquet"
     with refusal(SourceError, "file-missing", path):
-        read_pairs(path)
+        nd.evaluate(KNOWN, path)
     path.write_text("1\t2\n")
     with refusal(SourceError, "file-damaged", path):
-        read_pairs(path)
+        nd.evaluate(KNOWN, path)
     pyarrow.parquet.write_table(pyarrow.table({"id": ["1", "2"], "other_id": ["3", None]}), path)
     with refusal(SourceError, "line-invalid", "line 2"):
-        read_pairs(path)
+        nd.evaluate(KNOWN, path)
