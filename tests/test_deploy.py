@@ -21,10 +21,12 @@ import pytest
 import requests
 import yaml
 
-from neardup_solr.kernel.store import LEVEL
-from neardup_solr.solr.collection import Collection
+import neardup_solr as nd
+from neardup_solr import Collection
+from neardup_solr.testing import SIZES
 from tests import ROOT
 from tests.command import NEARDUP, neardup
+from tests.refusals import refusal
 from tests.services import Served, serving
 
 DEPLOY = ROOT / "docs" / "deploy"
@@ -245,7 +247,7 @@ def test_the_image_step_by_step(
             for name in names:
                 source, target = ROOT / name, Path(to)
                 if source.is_dir():
-                    unwanted = shutil.ignore_patterns("__pycache__", f"{LEVEL}-*")
+                    unwanted = shutil.ignore_patterns("__pycache__", "x86-64-*")
                     shutil.copytree(source, target, ignore=unwanted)
                 else:
                     shutil.copy(source, target)
@@ -259,7 +261,7 @@ def test_the_image_step_by_step(
     assert "PYTHONDONTWRITEBYTECODE=1" in made["ENV"]
     folder = tmp_path / "made"
     if sys.platform == "linux" and os.uname().machine == "x86_64":
-        assert len(list(folder.rglob(f"kernel/{LEVEL}-*"))) == 1
+        assert len(list(folder.rglob("kernel/x86-64-*"))) == 1
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     (tmp_path / "tokens").write_text(f"feeder {TOKEN} check\n")
     (program,) = json.loads(made["ENTRYPOINT"])
@@ -276,14 +278,24 @@ def test_the_image_step_by_step(
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
-def test_all_run_the_version_of_solr_that_is_tested() -> None:
-    """As the embedded one."""
-    from neardup_solr.embedded.layout import SOLR_VERSION
-
-    assert load("compose.yaml")[0]["x-solr"]["image"] == f"solr:{SOLR_VERSION}"
+def test_all_run_the_version_of_solr_that_is_tested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the embedded one, whose download says which it is."""
+    monkeypatch.setenv("NEARDUP_HOME", str(tmp_path))
+    for name in ("NEARDUP_SOLR_URL", "NEARDUP_SOLR_VERSION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(SIZES, "download_pauses", ())
+    for name in ("https_proxy", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    told: list[str] = []
+    with refusal(nd.errors.ServerError, "download-failed"):
+        nd.connect(on_started=told.append)
+    (version,) = re.findall(r"Solr (\d+\.\d+\.\d+) ", told[0])
+    assert load("compose.yaml")[0]["x-solr"]["image"] == f"solr:{version}"
     alone = load("compose-serve.yaml")[0]["services"]["solr"]
-    assert alone["image"] == f"solr:{SOLR_VERSION}"
-    assert load("kubernetes.yaml")[0]["spec"]["solrImage"]["tag"] == SOLR_VERSION
+    assert alone["image"] == f"solr:{version}"
+    assert load("kubernetes.yaml")[0]["spec"]["solrImage"]["tag"] == version
 
 
 def test_prometheus_is_asked_for_metrics_that_there_are() -> None:

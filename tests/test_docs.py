@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +17,9 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import files
 from tests.command import neardup
+from tests.faults.scripted import EMPTY, Answer, answering
+from tests.faults.test_answers import error
 from website.commands import commands, usage_of
 
 ROOT = Path(__file__).parents[1]
@@ -118,21 +122,44 @@ def test_the_first_page_leads_to_every_other() -> None:
     assert sorted(page.name for page in pages - linked) == []
 
 
-def test_the_wheel_carries_the_configset_and_the_pages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+# Prints the errors of a Solr that allows nothing, and of one that has no configset.
+PREPARING = """
+import sys
+import neardup_solr as nd
+solr = nd.connect(sys.argv[1], "x")
+for _ in range(2):
+    try:
+        nd.init(solr)
+    except nd.NeardupError as error:
+        print(error)
+"""
+
+
+def test_the_wheel_carries_the_configset_and_the_pages(tmp_path: Path) -> None:
     """An installed package finds them where the wheel puts them."""
+    package = tmp_path / "neardup_solr"
+    package.mkdir()
+    for path in (ROOT / "neardup_solr").iterdir():
+        (package / path.name).symlink_to(path)
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     for source, place in build["targets"]["wheel"]["force-include"].items():
         shutil.copytree(ROOT / source, tmp_path / place)
-    monkeypatch.setattr(files, "files", lambda package: tmp_path / package)
-    found = files.solr_config()
-    assert found == tmp_path / "neardup_solr" / "solr_config"
+    fine = Answer(body=b'{"responseHeader":{"status":0},"status":{}}')
+    refused = [Answer(status=403), fine, fine, fine, error("no such configset", 400)]
+    with answering(Answer(body=EMPTY), *refused) as (address, _):
+        user = {"NEARDUP_SOLR_USER": "me", "NEARDUP_SOLR_PASSWORD": "secret"}
+        variables = {**os.environ, **user, "PYTHONPATH": str(tmp_path)}
+        variables.pop("NEARDUP_DOCS", None)
+        words = [sys.executable, "-c", PREPARING, address]
+        ran = subprocess.run(
+            words, capture_output=True, text=True, check=True, cwd=tmp_path, env=variables
+        )
+    no_right, no_configset = ran.stdout.splitlines()
+    assert no_right.endswith(str(package / "docs" / "security.md"))
+    found = package / "solr_config"
+    assert f"copy {found / 'conf'} to " in no_configset
     for needed in ("conf/managed-schema.xml", "conf/solrconfig.xml", "server/jars-9.10.1.lock"):
         assert (found / needed).is_file()
-    monkeypatch.delenv("NEARDUP_DOCS", raising=False)
-    monkeypatch.setattr(files, "SITE", "")
-    assert files.page("tuning") == str(tmp_path / "neardup_solr" / "docs" / "tuning.md")
 
 
 def test_pages_that_messages_name_are_there() -> None:
