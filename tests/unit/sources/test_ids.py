@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import openpyxl
@@ -16,8 +17,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.sources import Reading, open_source
-from neardup_solr.sources.lines import lines_have_ids
+from tests import reading
 from tests.refusals import refusal
 from tests.split import write_copies
 
@@ -67,14 +67,27 @@ IN_MEMORY: dict[str, Callable[[], Any]] = {
 }
 
 
-def read(
-    source: Any, guess: Any = "number", **reading: Any
-) -> tuple[list[tuple[str, str]], list[str]]:
-    """The ids and texts of a source, and the lines that are told about it."""
+Signed = list[tuple[str, tuple[int, ...]]]  # ids, and what is made of their texts
+
+
+def signed(source: Any, text: str = "title") -> tuple[Signed, list[str]]:
+    """Ids and signatures of a source, as `nd.signatures` reads it, and the lines that are told."""
     told: list[str] = []
-    asked = Reading(text=("title",), guess=guess, **reading)
-    found = list(open_source(source, asked, on_notice=told.append).records())
-    return [(one.id, one.text) for one in found if isinstance(one, nd.Document)], told
+    with TemporaryDirectory() as folder, reading.noticed(told):
+        path = Path(folder, "signed.parquet")
+        nd.signatures(source, path, text=text, on_error=lambda _: None)
+        rows = pq.read_table(path, columns=["id", "signature"]).to_pylist()
+    return [(row["id"], tuple(row["signature"] or ())) for row in rows], told
+
+
+def signed_as(*records: tuple[str, str]) -> Signed:
+    """What is made of records that have their ids."""
+    return signed(records, "text")[0]
+
+
+def read(source: Any, *, text: str = "title", **columns: Any) -> list[tuple[str, str]]:
+    """Ids and texts of a source, as `nd.read` reads it, which guesses nothing."""
+    return [(one.id, one.text) for one in nd.read(source, text=text, **columns)]
 
 
 @pytest.mark.parametrize("keep", [(), ("n",)])
@@ -83,10 +96,13 @@ def test_records_of_files_are_numbered(name: str, keep: tuple[str, ...], tmp_pat
     """If no column looks like an id, the records are numbered from 1, and one line says so."""
     FILES[name](tmp_path / name)
     line = f"{name} has no column of ids: its records are numbered from 1"
-    assert read(tmp_path / name, keep=keep) == (NUMBERED, [line])
-    assert read(tmp_path / name, guess="none", keep=keep, id=":row") == (NUMBERED, [])
+    assert signed(tmp_path / name) == (signed_as(*NUMBERED), [line])
+    told: list[str] = []
+    with reading.noticed(told):
+        assert read(tmp_path / name, keep=keep, id=":row") == NUMBERED
+    assert told == []
     with pytest.raises(SourceError, match=r"'nr'.*set .*:row|no id.*:row"):
-        read(tmp_path / name, guess="none", id="nr")
+        read(tmp_path / name, id="nr")
 
 
 @pytest.mark.parametrize("name", IN_MEMORY)
@@ -94,15 +110,15 @@ def test_records_in_memory_are_numbered(name: str) -> None:
     """So are those of DataFrames, tables, mappings and dicts, from 1 on."""
     source = IN_MEMORY[name]()
     line = f"{type(source).__name__} has no column of ids: its records are numbered from 1"
-    assert read(source) == (NUMBERED, [line])
-    assert read(IN_MEMORY[name](), guess="none", id=":row") == (NUMBERED, [])
+    assert signed(source) == (signed_as(*NUMBERED), [line])
+    assert read(IN_MEMORY[name](), id=":row") == NUMBERED
 
 
 def test_pairs_and_documents_may_be_numbered() -> None:
     """Their own ids do not count, if that is asked for."""
     documents = [nd.Document(id="x", text=text) for text in TEXTS]
-    assert read([("x", text) for text in TEXTS], guess="none", id=":row") == (NUMBERED, [])
-    assert read(documents, guess="none", id=":row") == (NUMBERED, [])
+    assert read([("x", text) for text in TEXTS], id=":row", text="text") == NUMBERED
+    assert read(documents, id=":row", text="text") == NUMBERED
 
 
 @pytest.mark.parametrize("name", ["ad_id", "adId", "_id", "ID_NR", "uuid", "key", "id left"])
@@ -110,35 +126,37 @@ def test_what_looks_like_an_id_is_not_passed_over(name: str, tmp_path: Path) -> 
     """It is to be named: a guess could be wrong."""
     (tmp_path / "a.csv").write_text(f"{name},title\n1,one\n")
     with refusal(SourceError, "column-missing", f"'{name}'", ":row"):
-        read(tmp_path / "a.csv")
+        signed(tmp_path / "a.csv")
     with refusal(SourceError, "column-missing", f"'{name}'"):
-        read(pd.DataFrame([{name: 1, "title": "one"}]))
+        signed(pd.DataFrame([{name: 1, "title": "one"}]))
     with pytest.raises(SourceError, match="no id"):
-        read([{name: 1, "title": "one"}])
+        signed([{name: 1, "title": "one"}])
 
 
 @pytest.mark.parametrize("name", ["said", "idea", "width", "keyboard", "number", "Titel"])
 def test_other_names_do_not_look_like_ids(name: str) -> None:
     """Letters of other words are no id."""
-    assert read([{name: 1, "title": "one"}])[0] == [("1", "one")]
+    assert signed([{name: 1, "title": "one"}])[0] == signed_as(("1", "one"))
 
 
 def test_an_id_in_some_records_counts() -> None:
     """Records without it are refused, and nothing is numbered."""
-    found, told = read([{"title": "one"}, {"title": "two", "id": 2}, {"title": "three", "id": 3}])
-    assert (found, told) == ([("2", "two"), ("3", "three")], [])
+    rows = [{"title": "one"}, {"title": "two", "id": 2}, {"title": "three", "id": 3}]
+    found, told = signed(rows)
+    assert found == signed_as(("2", "two"), ("3", "three"))
+    assert not [line for line in told if "number" in line]
 
 
 def test_records_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     """So a number is that of the record in its file, and two files are numbered on."""
     (tmp_path / "a.csv").write_text("title,n\none,1\ntwo\n\nthree,3\nfour,4\n")
     (tmp_path / "b.csv").write_text("n,title\n5,five\n")
-    found, told = read([tmp_path / "a.csv", tmp_path / "b.csv"])
-    assert found == [("1", "one"), ("3", "three"), ("4", "four"), ("5", "five")]
+    found, told = signed([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert found == signed_as(("1", "one"), ("3", "three"), ("4", "four"), ("5", "five"))
     assert told[0] == "a.csv has no column of ids: its records are numbered from 1"
     bad = [{"title": 5}, *({"title": "text"} for _ in range(3))]
-    errors = [one for one in open_source(bad, Reading(id=":row", text=("title",))).records()
-              if isinstance(one, RecordError)]  # fmt: skip
+    errors: list[RecordError] = []
+    assert len(read(bad, id=":row", on_error=errors.append)) == 3
     assert [error.id for error in errors] == ["1"]
 
 
@@ -159,43 +177,42 @@ LINES = {
 def test_lines_that_begin_with_ids(content: str, tmp_path: Path) -> None:
     """First words that differ are ids if a tab follows each, or each has a digit; it is told."""
     has_ids = LINES[content]
-    assert lines_have_ids(content.split("\n")) == has_ids
     path = tmp_path / "a.txt"
     path.write_text(content)
     lines = content.splitlines()
-    found, told = read(path)
+    found, told = signed(path, "text")
     if has_ids:
         assert [id for id, _ in found] == [line.split()[0] for line in lines]
         assert told == ["a.txt: the first word of each line is its id"]
     else:
-        assert found == [(str(at), line) for at, line in enumerate(lines, 1)]
+        assert found == signed_as(*((str(at), line) for at, line in enumerate(lines, 1)))
         assert told == [
             "a.txt: the first words of its lines do not look like ids,"
             " so the lines are numbered from 1"
         ]
         with refusal(SourceError, "header-invalid", "set `id`"):
-            read(path, guess="refuse")
-    assert read(path, guess="none")[0] == [
+            read(path, text="text")
+    assert read(path, id="id", text="text") == [
         (line.partition(" ")[0], line.partition(" ")[2])
         if "\t" not in line
         else tuple(line.split(None, 1))
         for line in lines
     ]
-    assert read(path, guess="none", id=":row")[0] == [(str(n), t) for n, t in enumerate(lines, 1)]
+    assert read(path, id=":row", text="text") == [(str(n), t) for n, t in enumerate(lines, 1)]
 
 
 def test_numbers_for_a_collection_are_only_given_if_asked_for() -> None:
     """Those of another file would replace each other: the line says so."""
     refused = r"set `id` to :row.* \(in a collection, records with the same number"
     with pytest.raises(SourceError, match=refused):
-        read(pd.DataFrame(ROWS), guess="refuse")
+        read(pd.DataFrame(ROWS))
 
 
 def test_most_ids_are_blank(tmp_path: Path) -> None:
     """A column that only looks like one of ids: the line says how to do without."""
     (tmp_path / "a.csv").write_text("id,title\n" + ",one two\n" * 9 + "1,three\n")
     with refusal(SourceError, "records-unusable", "the id is empty", "`id` to :row"):
-        read(tmp_path / "a.csv")
+        signed(tmp_path / "a.csv")
 
 
 def near(found: nd.Duplicates) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, ServerError
 from tests import ROOT
 from tests.refusals import refusal
-from tests.unit.embedded.conftest import FakeJava
+from tests.solr.embedded.conftest import FakeJava
 
 FOLDER = ROOT / "solr_config" / "server"
 LOCKS = {path.stem.removeprefix("jars-"): path for path in FOLDER.glob("jars-*.lock")}

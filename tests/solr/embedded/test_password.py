@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.embedded.conftest import FakeJava
+from tests.solr.embedded.conftest import FakeJava
 
 
 def is_hash(kept: str, password: str) -> bool:
