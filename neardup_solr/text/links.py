@@ -24,6 +24,7 @@ _LINK = re.compile(
 _HEAD = re.compile(r"(?:[a-z][a-z0-9+.-]*:/*)?(?:www\.)?", re.I)  # of a link, that may lack
 _MAIL = re.compile(r"(?<![^\s<>(\"])[^\s@<>(\"]++@[\w-]++(?:\.[\w-]++)+|<[^\s@<>]++@[^\s@<>]++>")
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I)
+_HYPHENS = 4  # of a UUID
 _NAMED_ID = re.compile(
     r"\b((?:(?:uu|gu|trace|request|session|message)[ _-]?id|id|hash|md5|sha-?\d{0,3}|checksum"
     r"|token)\b\s{0,3}[:=#]?\s{0,3})((?=[\w-]{0,64}\d)[\w-]{1,128})",
@@ -51,8 +52,10 @@ def replace_names(text: str, write: Write, write_mail: Write) -> str:
     if write is not write_nothing and not _HAS_ID.search(text):
         return text
     text = _NAMED_ID.sub(lambda match: _write_named(match[1], match[2], write), text)
-    text = _UUID.sub(lambda match: write(match[0]), text)
-    for pattern in (_BASE64, _MIXED):
+    if text.count("-") >= _HYPHENS:
+        text = _UUID.sub(lambda match: write(match[0]), text)
+    is_long = max(map(len, text.split()), default=0) >= _LONG_TEXT
+    for pattern in (_BASE64, _MIXED) if is_long else (_MIXED,):
         text = pattern.sub(lambda match: write(match[0]) if _is_made(match[0]) else match[0], text)
     return text
 

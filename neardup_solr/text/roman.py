@@ -15,18 +15,29 @@ _HEADS = (
     " boek deel hoofdstuk часть том глава"
 )
 _TENS_AND_ONES = r"(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-_BEHIND = re.compile(
-    rf"\b({'|'.join(_HEADS.split())})(\.?\s+)(?=[IVXL]+\b)({_TENS_AND_ONES})(?<=[IVXL])\b", re.I
-)
+_HEAD = re.compile(rf"\b(?:{'|'.join(_HEADS.split())})\.?\Z", re.I)
+_LONGEST = 1 + max(map(len, _HEADS.split()))
+_NUMERAL = re.compile(_TENS_AND_ONES, re.I)
 ALONE = re.compile(rf"\b(?=[IVX]{{2,}}\b){_TENS_AND_ONES}(?<=[IVX])\b(?!\.\w)")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 
 def read_numerals(text: str) -> str:
-    """Write Roman numerals behind a word such as "part" in digits."""
-    if not _HAS_NUMERAL.search(text):
-        return text
-    return _BEHIND.sub(lambda match: f"{match[1]}{match[2]}{read_roman(match[3])}", text)
+    """Write Roman numerals behind a word such as "part" in digits.
+
+    Numerals are few, and words that may stand before one are many: so the numerals are looked for.
+    """
+    written, end = list[str](), 0
+    for match in _HAS_NUMERAL.finditer(text):
+        last = match.start()
+        while last and text[last - 1].isspace():
+            last -= 1
+        if last == match.start() or not _NUMERAL.fullmatch(match[0]):
+            continue
+        if _HEAD.search(text, max(0, last - _LONGEST), last):
+            written += text[end : match.start()], read_roman(match[0])
+            end = match.end()
+    return "".join((*written, text[end:])) if written else text
 
 
 def read_roman(numeral: str) -> str:
