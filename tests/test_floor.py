@@ -66,8 +66,10 @@ def test_duplicates_of_a_file_load_no_solr(source: Path) -> None:
     """A run over a file needs no HTTP, no Solr, and no verb but its own."""
     ours, others = loaded_by("duplicates", str(source))
     assert in_room(ours, "solr", "embedded") == set()
-    of_verbs = {one.split(".")[1] for one in in_room(ours, "verbs")}
-    assert of_verbs == {"document_batches", "duplicates"}
+    assert {one.split(".")[1] for one in in_room(ours, "verbs")} == {
+        "document_batches",
+        "duplicates",
+    }
     assert not ours & WRITERS
     assert not others & {*OF_HTTP, *OF_TABLES}
     others = {"json", "excel", "arrow", "in_memory"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from rapidfuzz.distance import Postfix, Prefix
 
 from neardup_solr.candidates import Candidates
 from neardup_solr.measures import floor
@@ -20,6 +21,7 @@ from neardup_solr.verbs.duplicates.copies import read_whole
 from neardup_solr.verbs.duplicates.verified import Verified
 
 SAMPLE, MOST_CHARACTERS = 200, 1 << 21  # pairs whose numbers are compared, and in all their texts
+MARGIN = 100  # characters next to a difference, in which a number, date or name may go on
 
 
 def count_beyond(comparison: Comparison, candidates: Candidates) -> tuple[int, int]:
@@ -49,7 +51,7 @@ def count_numeric(comparison: Comparison, verified: Verified) -> int:
         return 0
     sample = pairs[:: -(-len(pairs) // SAMPLE)]
     texts = _read_differences(comparison, sample)
-    numeric = sum(differ_in_numbers_alone(*pair) for pair in texts)
+    numeric = sum(differ_in_numbers_alone(*select_differing(*pair)) for pair in texts)
     return round(numeric / len(sample) * len(pairs))
 
 
@@ -64,9 +66,23 @@ def count_separated(comparison: Comparison, verified: Verified, rule: str) -> in
         characters += len(texts[left]) + len(texts[right])
         if compared and characters > MOST_CHARACTERS:
             break
-        separated += equality.key(texts[left]) != equality.key(texts[right])
+        first, second = select_differing(texts[left], texts[right])
+        separated += equality.key(first) != equality.key(second)
         compared += 1
     return round(separated / max(compared, 1) * len(pairs))
+
+
+def select_differing(first: str, second: str) -> tuple[str, str]:
+    """Leave out what two texts begin and end with, but for some words next to what differs.
+
+    Most of similar texts is equal, and what is written alike in both need not be looked at.
+    """
+    begin = Prefix.similarity(first, second)
+    end = min(Postfix.similarity(first, second), min(len(first), len(second)) - begin)
+    start = first.rfind(" ", 0, max(begin - MARGIN, 0)) + 1
+    stop = first.find(" ", len(first) - max(end - MARGIN, 0))
+    behind = 0 if stop < 0 else len(first) - stop
+    return first[start : len(first) - behind], second[start : len(second) - behind]
 
 
 def read_wordings(comparison: Comparison, rows: Sequence[int]) -> list[tuple[str, ...]]:
