@@ -60,6 +60,11 @@ def __getattr__(name: str) -> object:
         return import_module(f"neardup_solr.{_SUBMODULES[name]}")
     if name in _PLACES:
         return getattr(import_module(f"neardup_solr.{_PLACES[name]}"), name)
+    from importlib.util import find_spec
+
+    if name[0] != "_" and find_spec(f"neardup_solr.{name}"):
+        # `from neardup_solr import` asks for a module first, which needs no advice.
+        raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}")
     modules = ("errors", "types") if name[0].isupper() else ()
     place = next((each for each in modules if hasattr(__getattr__(each), name)), None)
     from neardup_solr.suggestions import suggest

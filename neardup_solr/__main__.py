@@ -10,6 +10,20 @@ from __future__ import annotations
 import os
 import signal
 import sys
+
+
+def _end_early(number: int, frame: object) -> None:
+    """End the process: nothing is begun, so nothing has to be removed or said but this."""
+    os.write(2, b"neardup: interrupted\n")
+    os._exit(130)
+
+
+# Until `watch` is there, while modules load. Python starts other modules by other names.
+if __name__ == "__main__" or os.path.basename(sys.argv[0]).startswith("neardup"):
+    for _number in signal.SIGINT, signal.SIGTERM:
+        if signal.getsignal(_number) in (signal.default_int_handler, signal.SIG_DFL):
+            signal.signal(_number, _end_early)
+
 import time
 from threading import Event, Thread, Timer
 from types import FrameType

@@ -113,8 +113,8 @@ def serving(
     neardup than that of the tests.
     """
     command = [program, *_serve(address)] if program else make_command(address, change)
-    with log.open("w", encoding="utf-8") as written:
-        process = subprocess.Popen([*command, *words], stderr=written, text=True)
+    with log.open("w", encoding="utf-8") as written, log.with_name("address").open("w") as out:
+        process = subprocess.Popen([*command, *words], stdout=out, stderr=written, text=True)
     try:
         while not (found := re.search(r" at (http://\S+/); ", log.read_text("utf-8"))):
             assert process.poll() is None, log.read_text("utf-8")

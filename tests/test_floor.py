@@ -62,6 +62,14 @@ def test_help_loads_no_work() -> None:
     assert not others & {"numpy", *OF_HTTP, *OF_TABLES}
 
 
+def test_a_command_that_is_right_loads_no_suggestions() -> None:
+    """A module of the package is no unknown word, which suggestions would be looked up for."""
+    _, others = loaded_by("--version")
+    assert not others & {"rapidfuzz", "tomllib"}
+    with pytest.raises(AttributeError, match="Duplicate"):
+        _ = nd.duplicate  # type: ignore[attr-defined]
+
+
 def test_duplicates_of_a_file_load_no_solr(source: Path) -> None:
     """A run over a file needs no HTTP, no Solr, and no verb but its own."""
     ours, others = loaded_by("duplicates", str(source))

@@ -50,6 +50,11 @@ def full(changing: nd.Collection) -> nd.Collection:
     return changing
 
 
+def test_the_address_is_on_standard_output(served: Served) -> None:
+    """For programs, as it is no terminal; the line for people is on standard error."""
+    assert served.log.with_name("address").read_text() == f"{served.address}\n"
+
+
 def require_refused(answer: Answer) -> None:
     """An answer says to come again, and what to do."""
     assert answer.status == 503, answer.body

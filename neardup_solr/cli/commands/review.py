@@ -40,6 +40,8 @@ def review(typed: Typed) -> int:
             if is_typed:
                 print(address, flush=True)
                 show.say("The page opens once the documents have been compared.")
+            else:
+                show.say(f"The page will be at {address} once the documents have been compared.")
             watching.update(shown.enter_context(show.watch(comparing="pairs")))
 
         def open_page(address: str) -> None:

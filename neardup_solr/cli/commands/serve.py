@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import neardup_solr as nd
@@ -20,6 +21,8 @@ def serve(typed: Typed) -> int:
 
     def tell(address: str) -> None:
         show.compile_kernel()
+        if not sys.stdout.isatty():  # for programs, and whoever reads it later
+            print(address, flush=True)
         show.say(f"Serving {target.name!r} at {address}; press Ctrl-C to stop.")
 
     nd.serve(target, on_ready=tell, **typed.arguments)

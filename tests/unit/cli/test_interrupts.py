@@ -37,8 +37,10 @@ def ended(script: str, *signals: int) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["click", "neardup_solr.cli.show", "neardup_solr.cli.commands.duplicates"]
-)
+    "module",
+    ["neardup_solr.hangup", "neardup_solr.cli.exit_codes", "neardup_solr.cli.main", "click",
+     "neardup_solr.cli.show", "neardup_solr.cli.commands.duplicates"],
+)  # fmt: skip
 def test_while_modules_are_loaded(module: str) -> None:
     """There is one line, not a traceback of Python's."""
     script = f"""
@@ -48,7 +50,7 @@ class Interrupting:
         if name == {module!r}:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupting())
-sys.argv[1:] = ["duplicates", "none.csv"]
+sys.argv[:] = ["/usr/bin/neardup", "duplicates", "none.csv"]
 print("ready", flush=True)
 runpy.run_module("neardup_solr", run_name="__main__")
 """
