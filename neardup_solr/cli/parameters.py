@@ -11,7 +11,6 @@ from typing import Any, Literal, get_args, get_origin
 import click
 
 from neardup_solr.checks import QUERIES, check_queries, is_path, refuse_choice
-from neardup_solr.cli import show
 from neardup_solr.comma_names import split_names
 from neardup_solr.errors import ArgumentError, without_password
 from neardup_solr.option_rows import find_row
@@ -20,6 +19,7 @@ from neardup_solr.option_table import PLACED, Option
 PARTED = ("COLUMN", "FIELD", "NAME")  # what is typed for names that commas may separate
 NUMBERS = {int: "N", float: "NUMBER"}
 _PERCENT_OR_COMMA = re.compile(r"\s*(\d+)(?:[.,](\d+))?\s*(%?)\s*")
+_NAME = re.compile(r"`(\w+)`")
 _END_OF_SENTENCE = re.compile(r"(?= \[)|(?=\.(?: |$))")
 
 
@@ -80,10 +80,7 @@ def _list_flags(option: Option, name: str) -> list[str]:
 
 def spell_text(scope: str, text: str) -> str:
     """Put a text of the table in the words of a command: `against` is --against."""
-    if "`" not in text:
-        return text
-    names = set(re.findall(r"`(\w+)`", text))
-    return show.spell(text, {name: spell_flags(scope, name)[0] for name in names})
+    return _NAME.sub(lambda match: spell_flags(scope, match[1])[0], text)
 
 
 def make_parameter(
