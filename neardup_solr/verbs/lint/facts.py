@@ -29,7 +29,8 @@ class CollectionFacts:
     `chain` has the classes of its default update chain, `select` the configured parameters of
     /select, as "appends" and so on. `children` counts nested documents, `placed` those with a place
     (_nest_path_). `longest` is the field taken for the text, as none was named, with the average
-    length of its values; `growth` is what annotate would add.
+    length of its values; `growth` is what annotate would add. In `empty` text fields no document
+    has a value.
     """
 
     schema: Schema
@@ -54,6 +55,7 @@ class CollectionFacts:
     is_open: bool = False
     longest: tuple[str, int] | None = None
     growth: str = ""
+    empty: tuple[str, ...] = ()
 
     @property
     def init(self) -> str:
@@ -72,13 +74,16 @@ def read_facts(
     names = choose_names(collection.names, fields.key, text=text, prefix=prefix)
     documents = collection.count()
     used = admin.used_fields(collection) if documents else frozenset[str]()
-    written = dict[str, int]()
+    written, empty = dict[str, int](), tuple[str, ...]()
     if used is not None:
         losses = LossCheck(collection, frozenset(own_schema.own_fields(names)))
         used -= {name for name in fields.lost(used) if not losses.has_values(name)}
         safe = used - fields.lost(used).keys()
         written = losses.count_written(fields, used)
         written = {name: count for name, count in written.items() if name in safe}
+        if documents:
+            readable = (name for name in names.text if not text_problem(fields.field(name)))
+            empty = tuple(name for name in readable if not losses.has_values(name))
     longest = None
     if not text and any(text_problem(fields.field(name)) for name in names.text):
         longest = admin.longest_texts(collection, likely_texts(fields, names, used or ()))
@@ -100,6 +105,7 @@ def read_facts(
         used=used,
         written=written,
         longest=longest,
+        empty=empty,
         growth=str(growth_of(collection, fields, names, used) or ""),
         children=admin.children(collection, fields.key) if has_root and fields.key else 0,
         placed=collection.count([PLACED]) if "_nest_path_" in fields.fields else 0,

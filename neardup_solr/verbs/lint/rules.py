@@ -126,6 +126,13 @@ def _check_texts(facts: CollectionFacts) -> Iterator[Finding]:
         if reason := text_problem(facts.schema.field(name)):
             remedy = suggest_text_fields(facts.schema, facts.wanted, facts.used or ())
             yield Finding(level, "text", name, reason, remedy)
+    level = WARNING if len(facts.empty) == len(facts.names.text) else NOTE
+    others = {name: facts.schema.fields[name] for name in facts.schema.fields.keys() - facts.empty}
+    remedy = suggest_text_fields(
+        replace(facts.schema, fields=others), facts.wanted, facts.used or ()
+    )
+    for name in facts.empty:
+        yield Finding(level, "text", name, "no document has a value in it", remedy)
     name, length = facts.longest or ("", 0)
     yield from select(
         (facts.longest, NOTE, "text", name,

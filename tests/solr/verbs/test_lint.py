@@ -292,6 +292,21 @@ def test_clashes_and_texts() -> None:
         assert rules(nd.lint(solr, text=["title"], prefix="nd_"), "danger") == {}
 
 
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [(["body"], "warning"), (["title"], ""), (["title", "body"], "note"), (["note_txt"], "warning"),
+     (["a_txt", "body"], "note"), ([], "")],
+)  # fmt: skip
+def test_text_fields_without_values(text: list[str], level: str) -> None:
+    """No document is compared by them: a line says so, but not of an empty collection."""
+    with collection() as solr:
+        assert not any("value" in one.reason for one in nd.lint(solr, text=text).findings)
+        send(solr, {"sku": "1", "title": "old word", "a_txt": "a word"}, {"sku": "2", "price": 3})
+        said = [one for one in nd.lint(solr, text=text).findings if "no document" in one.reason]
+        assert [one.level for one in said] == [level] * bool(level)
+        assert all("title" in one.remedy and one.about not in one.remedy for one in said)
+
+
 def test_defaults_of_select_do_not_matter_but_appends_do() -> None:
     """A filter that /select always adds hides documents from us."""
     hiding = MANAGED.format("true")
