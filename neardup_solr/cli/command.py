@@ -113,7 +113,9 @@ class Command(click.Command):
         """Spell each argument of the library as it is typed, or by its name if none is."""
         verbs = ["connect", self.verb] if self.verb else ["connect"]
         spelled = {param.name: param.name for verb in verbs for param in list_parameters(verb)}
-        return spelled | {param.name or "": _type_name(param) for param in self.params}
+        spelled |= {param.name or "": _type_name(param) for param in self.params}
+        # What a result writes in Python is an option of the command.
+        return spelled | {"write": spelled["output"]} if "output" in spelled else spelled
 
 
 def _type_name(param: click.Parameter) -> str:

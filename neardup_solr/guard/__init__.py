@@ -34,7 +34,7 @@ ENDS = 8  # documents of a cluster that are compared with each other
 # Records that are equal in what was compared, not in the rest, and their share, to ask.
 EQUAL = ((8, 0.2), (3, 0.5))
 FEWEST_RARE, RARE = 3, 3  # such in a column in which records seldom differ, and times by chance
-LOOK = "no option that was tried separates them: look at them in a page such as report.html"
+LOOK = "no option that was tried separates them; to look at them in a page, use `write` report.html"
 # A removed document, and the cluster in which it is.
 Removal: TypeAlias = tuple[Member, Cluster]
 

@@ -185,6 +185,24 @@ def test_what_is_removed_for_another_cluster_is_counted(
     assert said == [outside] * bool(outside)
 
 
+def test_where_no_option_helps_the_option_for_a_page_is_named(folder: Path) -> None:
+    """As it is typed, with a file name; in Python it is what the result writes."""
+    ferry = "The night ferry to Orla leaves the old pier at nine and takes bicycles and dogs"
+    ferries = [f"{ferry} {n // 2} x{n // 2} y{n // 2} z{n // 2} {17 + n % 2}" for n in range(12)]
+    rows = "".join(f"{n},{text}\n" for n, text in enumerate(ferries))
+    (folder / "ferries.csv").write_text(f"id,text\n{rows}")
+    command = ["duplicates", "ferries.csv", "--measure", "words", "--equal", "symbols"]
+    ran = neardup(*command, "--unique", "u.csv")
+    assert ran.returncode == 3
+    option = ["--output", "report.html"]
+    assert " ".join(option) in ran.stderr
+    assert neardup(*command, *option).returncode == 0
+    assert Path("report.html").is_file()
+    found = nd.duplicates("ferries.csv", measure="words", equal="symbols")
+    assert "`write` report.html" in found.doubt
+    found.write("report.html")
+
+
 MEMBERS = """id,name,street,phone,born
 1,Marta Linsen,12 Mill Road,,
 2,Marta Linsen,12 Mill Road,555 0182,1961-03-04
