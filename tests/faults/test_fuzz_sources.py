@@ -8,7 +8,7 @@ import json
 import tempfile
 import tracemalloc
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,15 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from neardup_solr import Document
 from neardup_solr.errors import NeardupError, RecordError
-from neardup_solr.records import Document, find_problem
-from neardup_solr.sources import Reading, open_source
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
+from tests.reading import Options, read
 
 EXAMPLES = tiers.sized(usual=60, full=500)
 LIMIT = 1_000  # bytes of a document
+LONGEST_ID = 512  # bytes
 MOST_BYTES = 64 * 2**20  # of Python's own memory for a file of some kilobytes
 
 fuzzed = settings(
@@ -49,18 +50,20 @@ PIECES = st.sampled_from(
     ]
 )  # fmt: skip
 CONTENT = st.lists(st.one_of(PIECES, PIECES, st.binary(max_size=12)), max_size=40).map(b"".join)
-READINGS = st.builds(
-    Reading,
-    text=st.sampled_from([("text",), ("text", "title")]),
-    keep=st.sampled_from([(), ("city",)]),
-    lossy=st.booleans(),
-    encoding=st.sampled_from([None, None, None, "cp1252", "utf-16-le", "shift_jis"]),
-    delimiter=st.sampled_from([None, None, ";"]),
-    max_doc_bytes=st.just(LIMIT),
+OPTIONS = st.fixed_dictionaries(
+    {
+        "text": st.sampled_from([("text",), ("text", "title")]),
+        "keep": st.sampled_from([(), ("city",)]),
+        "lossy": st.booleans(),
+        "encoding": st.sampled_from([None, None, None, "cp1252", "utf-16-le", "shift_jis"]),
+        "delimiter": st.sampled_from([None, None, ";"]),
+        "max_doc_bytes": st.just(LIMIT),
+    }
 )
+KEPT = {"keep": ("city",), "max_doc_bytes": LIMIT}
 
 
-def check(name: str, content: bytes, reading: Reading) -> int | None:
+def check(name: str, content: bytes, options: Options) -> int | None:
     """Read a file, and see that what comes out of it can be indexed or told.
 
     Gives the number of records; None if the file is refused as a whole.
@@ -72,9 +75,7 @@ def check(name: str, content: bytes, reading: Reading) -> int | None:
         path.write_bytes(content)
         tracemalloc.start()
         try:
-            found.extend(
-                open_source(path, reading, on_notice=lambda _: None).documents(errors.append)
-            )
+            found.extend(read(path, errors.append, **options))
         except NeardupError as refused:
             refusal: str | None = str(refused)
         else:
@@ -85,7 +86,8 @@ def check(name: str, content: bytes, reading: Reading) -> int | None:
     assert peak <= MOST_BYTES
     assert "\n" not in (refusal or "")
     for document in found:
-        assert find_problem(document) is None
+        assert 0 < len(document.id.encode()) <= LONGEST_ID
+        assert not any(isinstance(value, Mapping) for value in document.kept.values())
         assert len(document.text.encode()) <= LIMIT
         json.dumps(dict(document.kept))
     for error in errors:
@@ -99,12 +101,12 @@ def check(name: str, content: bytes, reading: Reading) -> int | None:
 
 @pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.tsv", "a.json", "a.jsonl"])
 @fuzzed
-@given(content=CONTENT, reading=READINGS)
-def test_any_bytes_in_a_format_of_text(name: str, content: bytes, reading: Reading) -> None:
+@given(content=CONTENT, options=OPTIONS)
+def test_any_bytes_in_a_format_of_text(name: str, content: bytes, options: Options) -> None:
     """Lines, tables and objects made of whatever means something to them; each line counts."""
-    counted = check(name, content, reading)
+    counted = check(name, content, options)
     has_marks = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if name == "a.txt" and counted is not None and not (reading.encoding or has_marks):
+    if name == "a.txt" and counted is not None and not (options["encoding"] or has_marks):
         end = b"\n" if b"\n" in content else b"\r"  # as on old Macs
         text = content.removeprefix(b"\xef\xbb\xbf")
         if text.rstrip(b"\0")[-1:] in (b"", end):  # NUL bytes of a crash
@@ -115,13 +117,13 @@ def test_any_bytes_in_a_format_of_text(name: str, content: bytes, reading: Readi
 
 @pytest.mark.parametrize("suffix", ["gz", "zst"])
 @fuzzed
-@given(content=CONTENT, reading=READINGS, data=st.data())
+@given(content=CONTENT, options=OPTIONS, data=st.data())
 def test_any_bytes_that_are_compressed(
-    suffix: str, content: bytes, reading: Reading, data: st.DataObject
+    suffix: str, content: bytes, options: Options, data: st.DataObject
 ) -> None:
     """Whole, cut, damaged, twice and not at all compressed."""
     packed = gzip.compress(content) if suffix == "gz" else zstandard.compress(content)
-    check(f"a.csv.{suffix}", mutated(packed, data), reading)
+    check(f"a.csv.{suffix}", mutated(packed, data), options)
 
 
 def mutated(content: bytes, data: st.DataObject) -> bytes:
@@ -173,7 +175,7 @@ GOOD: dict[str, bytes] = {"a.parquet": parquet(), "a.xlsx": excel()}
 @pytest.mark.filterwarnings("ignore::UserWarning:openpyxl")
 def test_a_file_with_changed_bytes(name: str, data: st.DataObject) -> None:
     """Parquet and Excel, damaged anywhere."""
-    check(name, mutated(GOOD[name], data), Reading(keep=("city",), max_doc_bytes=LIMIT))
+    check(name, mutated(GOOD[name], data), KEPT)
 
 
 @fuzzed
@@ -188,7 +190,7 @@ def test_an_excel_file_with_changed_parts(data: st.DataObject) -> None:
         for name in names:
             content = old.read(name)
             new.writestr(name, altered(content, data) if name == changed else content)
-    check("a.xlsx", made.getvalue(), Reading(keep=("city",), max_doc_bytes=LIMIT))
+    check("a.xlsx", made.getvalue(), KEPT)
 
 
 WORDS = st.sampled_from(
@@ -226,13 +228,10 @@ def test_objects_round_trip_or_are_told(
     make: Callable[[list[dict[str, Any]]], Any], rows: list[dict[str, Any]]
 ) -> None:
     """As many documents and errors as there are objects, in memory as in a file."""
-    from neardup_solr.sources import open_source
-
     errors: list[RecordError] = []
     count = 0
     try:
-        reading = Reading(keep=("city",))
-        for _ in open_source(make(rows), reading).documents(errors.append):
+        for _ in read(make(rows), errors.append, keep=("city",)):
             count += 1
     except NeardupError:
         return
