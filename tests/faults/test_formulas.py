@@ -5,18 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.records import Match
-from neardup_solr.reports.rows import duplicate_rows, match_rows, pair_rows
-from neardup_solr.sources import read_pairs
-from neardup_solr.verbs.gate.decision import Decision
-from neardup_solr.verbs.gate.decision_rows import format_decisions
+from tests.command import neardup
 from tests.faults.conftest import RecordRow
 
 SIGNS = "=+-@"
@@ -63,49 +59,79 @@ def is_passed_over(character: str) -> bool:
     return character in '"`\u2800\ufe0f' or kind[0] in "ZC" or kind in ("Pi", "Pf")
 
 
-def pairs_of(texts: Iterable[str]) -> list[nd.Duplicate]:
-    """A pair for each text, with that as its first id."""
-    return [
-        nd.Duplicate(id=text, other_id=f"other {at}", similarity=0.9, distance=1,
-                     measure="words", cluster=text)
-        for at, text in enumerate(texts)
-    ]  # fmt: skip
+COMMON = "the night ferry leaves the old pier at nine"
 
 
-def plain(pair: nd.Duplicate) -> nd.Pair:
-    """A pair as `report` finds it, without cluster and measure."""
-    return nd.Pair(id=pair.id, other_id=pair.other_id, distance=1, similarity=pair.similarity)
+def text_of(number: int) -> str:
+    """A text that shares no word with those of other numbers."""
+    return " ".join(f"w{number}x{at}" for at in range(5))
 
 
-def decisions_of(texts: Iterable[str]) -> list[Decision]:
-    """A decision of the gate for each text, which is everything in it that may be a text."""
-    return [
-        Decision(
-            document=nd.Document(id=text, text=text), action="hold", reason=text, matches=(match,)
-        )
-        for text, match in zip(texts, matches_of(texts), strict=True)
+def documents_of(ids: Iterable[str], more: str = "") -> list[nd.Document]:
+    """Documents with these ids, or longer ones, of which no two are near-duplicates."""
+    return [nd.Document(id=id + more, text=text_of(at)) for at, id in enumerate(ids)]
+
+
+def duplicates_of(ids: Iterable[str]) -> nd.Duplicates:
+    """A cluster of two documents for each id, which is its canonical one."""
+    ids = list(ids)
+    others = documents_of(f"other {at}" for at in range(len(ids)))
+    found = nd.duplicates([*documents_of(ids), *others])
+    assert {cluster.canonical for cluster in found.clusters} == set(ids)
+    return found
+
+
+def write_pairs(solr: nd.Collection, path: Path) -> None:
+    """Write pairs as `report` finds them, without cluster and measure."""
+    pairs = [
+        nd.Pair(id=id, other_id=f"other {at}", distance=1, similarity=0.9)
+        for at, id in enumerate(PAYLOADS)
     ]
+    nd.Report(pairs=tuple(pairs), documents=2 * len(pairs), cut=0).write(path)
 
 
-def matches_of(texts: Iterable[str]) -> list[Match]:
-    """A near-duplicate for each text, with that as its id and its text."""
-    return [Match(id=text, distance=1, similarity=0.9, shared=3, content=text) for text in texts]
+def write_duplicates(solr: nd.Collection, path: Path) -> None:
+    """Write pairs with their clusters."""
+    duplicates_of(PAYLOADS).write(path)
 
 
-FACES: dict[str, Callable[[list[str], str], Iterator[str]]] = {
-    "pairs": lambda texts, format: pair_rows(map(plain, pairs_of(texts))).lines(format),
-    "duplicates": lambda texts, format: duplicate_rows(pairs_of(texts)).lines(format),
-    "matches": lambda texts, format: match_rows(matches_of(texts)).lines(format),
-    "decisions": lambda texts, format: format_decisions(decisions_of(texts), format),
+def write_matches(solr: nd.Collection, path: Path) -> None:
+    """Write near-duplicates of a text, whose ids and texts begin so, as the command shows them."""
+    found = [nd.Document(id=text, text=f"{text} {COMMON}") for text in PAYLOADS]
+    assert nd.index(found, solr).indexed == len(PAYLOADS)
+    words = ["search", "--solr", solr.url, "--text", COMMON, "--candidates", str(len(PAYLOADS)),
+             "--measure", "containment", "--format", path.suffix[1:]]  # fmt: skip
+    ran = neardup(*words)
+    assert ran.returncode == 0, ran.stderr
+    path.write_text(ran.stdout, encoding="utf-8", newline="")
+
+
+def write_decisions(solr: nd.Collection, path: Path) -> None:
+    """Write decisions of the gate, each about an id because of another."""
+    nd.index(documents_of(PAYLOADS, "!"), solr)
+    nd.gate(documents_of(PAYLOADS), solr).write(path)
+
+
+FACES = {
+    "pairs": write_pairs,
+    "duplicates": write_duplicates,
+    "matches": write_matches,
+    "decisions": write_decisions,
 }
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
-def test_no_spreadsheet_finds_a_formula(format: str, row: RecordRow) -> None:
+def test_no_spreadsheet_finds_a_formula(
+    format: str, solr: nd.Collection, tmp_path: Path, row: RecordRow
+) -> None:
     """Whatever stands before a formula, and wherever a program begins a cell."""
-    for name, face in FACES.items():
-        found = [cell for cell in cells("".join(face(PAYLOADS, format))) if is_formula(cell)]
-        assert found == [], name
+    for name, write in FACES.items():
+        path = tmp_path / f"{name}.{format}"
+        write(solr, path)
+        text = path.read_bytes().decode()
+        assert text.count("DDE") >= 2 * len(BEFORE), name
+        assert [cell for cell in cells(text) if is_formula(cell)] == [], name
+        nd.delete(solr, query="*:*")
     row("S4", f"{format}: 0 of {len(PAYLOADS):,} formulas run, in {len(FACES)} kinds of tables")
 
 
@@ -125,10 +151,10 @@ def test_the_spreadsheet_of_these_tests_sees_formulas() -> None:
 def test_ids_come_back(suffix: str, tmp_path: Path) -> None:
     """What our own readers read of such a file are the ids that were written."""
     path = tmp_path / f"pairs.{suffix}"
-    pairs = pairs_of(PAYLOADS)
-    duplicate_rows(pairs).write(path)
-    assert read_pairs(path) == [(pair.id, pair.other_id) for pair in pairs]
-    known = [(pair.id, pair.other_id) for pair in pairs]
-    assert nd.evaluate(known, path).f1 == 1.0
+    found = duplicates_of(PAYLOADS)
+    found.write(path)
+    known = [(pair.id, pair.other_id) for pair in found.pairs]
+    assert nd.evaluate(known, path, ordered=True).f1 == 1.0
     nd.evaluate(known, []).write(path)
-    assert {frozenset(pair) for pair in read_pairs(path)} == set(map(frozenset, known))
+    again = nd.evaluate(known, path)
+    assert (again.found, again.f1) == (len(known), 1.0)
