@@ -23,6 +23,7 @@ class Sizes:
     # Signatures, candidates, comparisons
     signed_text: int = 1 << 20  # text in a call: it and what is made of it fit a cache
     crossed_documents: int = 2_000  # up to which each is compared with each
+    band_keys: int = 1 << 28  # bytes of the keys of bands that are joined at once
     candidate_block: int = 1 << 20  # pairs, about
     shingle_lookups: int = 1 << 20  # shingles that are looked up together
     cap_sample: int = 500  # records that tell what the cap loses

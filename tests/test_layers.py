@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 ROOMS = (
     "error_codes", "errors", "suggestions", "checks", "comma_names", "units", "sizes",
     "argument_types", "arguments", "option_table", "option_rows",
-    "records", "settings", "settings_by_name", "variables", "cores",
+    "records", "settings", "settings_by_name", "variables", "cores", "mapped_pages",
     "progress",
     "text", "kernel", "minhash", "measures", "candidates", "clusters", "guard",
     "files", "log", "hangup", "memory", "failpoint", "letters", "checkpoint",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from neardup_solr.candidates import DEFAULT, SPREAD, Candidates, Joining, too_many
 from neardup_solr.candidates.pair_array import PairArray
 from neardup_solr.kernel import joins
+from neardup_solr.mapped_pages import release_pages
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.progress import thread_pool
 from neardup_solr.settings import Settings
@@ -37,10 +38,16 @@ def band_candidates(
 
     Raises SettingsError beyond `joining.most` pairs.
     """
-    at_once = max(1, min(settings.bands, joining.memory // (_COST * max(len(signatures), 1))))
+    room = min(joining.memory, SIZES.band_keys)
+    at_once = max(1, min(settings.bands, room // (_COST * max(len(signatures), 1))))
     count, used = len(signatures), settings.bands * settings.rows
     alike = np.empty(count, dtype=np.uint64)
-    _by_parts(lambda part: joins.hash_whole(signatures[part], used, alike[part]), count, joining)
+
+    def hash_alike(part: slice) -> None:
+        joins.hash_whole(signatures[part], used, alike[part])
+        release_pages(signatures[part])
+
+    _by_parts(hash_alike, count, joining)
 
     def hash_rounds() -> Iterator[NDArray[np.uint64]]:
         for first in range(0, settings.bands, at_once):
@@ -156,6 +163,7 @@ def _hash_bands(
 
     def fill(documents: slice) -> None:
         joins.hash_rows(signatures[documents], first, settings.rows, keys[documents])
+        release_pages(signatures[documents])
 
     _by_parts(fill, len(signatures), joining)
     return keys
