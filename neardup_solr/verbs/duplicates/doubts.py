@@ -29,7 +29,7 @@ from neardup_solr.guard.families import find_families
 from neardup_solr.guard.template import SEVERAL, Template, choose_doubtful, find_template
 from neardup_solr.measures import Limits, floor
 from neardup_solr.measures.pairs import Pairs, find_pairs, take_evenly
-from neardup_solr.records import AnyId, Cluster, key_of, largest
+from neardup_solr.records import Cluster, key_of
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.graph import Compare, Graph, Grouped, RowNumbers
 
@@ -116,14 +116,9 @@ def find_templates(corpus: Corpus, grouped: Grouped, rows: RowNumbers) -> tuple[
     count = len(corpus) - len(corpus.dead)
     removed = sum(len(cluster.members) - 1 for cluster in grouped.clusters)
     are_readable = corpus.are_readable(rows)
-    row_of = dict(zip(grouped.graph.keys, rows.tolist(), strict=True))
-    readable = set(rows[are_readable].tolist())
-    several = []
-    for cluster in largest(grouped.clusters):
-        part = [row for row in _list_texts(cluster, row_of) if row in readable]
-        if len(part) > 1:
-            several.append((cluster, part[:: -(-len(part) // TEXTS)]))
-    chosen, first, weight = _choose(several)
+    places, counts = _count_texts(grouped, are_readable)
+    chosen_places, first, weight = _choose(-(-counts // -(-counts // TEXTS)))
+    chosen = _list_texts(grouped, rows, are_readable, places[chosen_places].tolist())
     wanted = sorted({row for _, part in chosen for row in part})
     forms = dict(zip(wanted, corpus.normalize(corpus.texts(wanted)), strict=True))
     texts = [(cluster, [forms[row] for row in part]) for cluster, part in chosen]
@@ -146,31 +141,64 @@ def find_templates(corpus: Corpus, grouped: Grouped, rows: RowNumbers) -> tuple[
     return doubtful + tuple(each for each in sure if each.cluster not in ids)
 
 
-def _list_texts(cluster: Cluster, row_of: dict[AnyId, int]) -> list[int]:
-    """List a row for each text of a cluster, the canonical document's first."""
-    rows: dict[object, int] = {}
-    for member in cluster.members:
-        text = member.text if member.text >= 0 else (member.side, member.id)
-        rows.setdefault(text, row_of[key_of(member.id, member.side)])
-    return list(rows.values())
+def _count_texts(
+    grouped: Grouped, are_readable: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the different texts that can be read of each cluster.
 
-
-def _choose(
-    several: Sequence[tuple[Cluster, list[int]]],
-) -> tuple[list[tuple[Cluster, list[int]]], int, float]:
-    """Choose the largest clusters, and some of the others.
-
-    Returns how many are the largest, and for how many each of the others stands, too.
+    Returns the places of the clusters that have several, the largest cluster first, and the counts.
     """
-    texts = np.cumsum([len(part) for _, part in several], dtype=np.int64)
+    labels, texts = grouped.labels, grouped.graph.texts
+    sizes = np.bincount(labels)
+    firsts = np.flatnonzero(sizes > 1)  # labels of the clusters, in their order
+    base = int(texts.max(initial=0)) + 1
+    keys = np.sort(labels[are_readable] * base + texts[are_readable])
+    different = keys[np.diff(keys, prepend=-1) != 0] // base
+    counts = np.bincount(different, minlength=len(sizes))[firsts]
+    order = np.argsort(-sizes[firsts], kind="stable")
+    places = order[counts[order] > 1]
+    return places, counts[places]
+
+
+def _list_texts(
+    grouped: Grouped, rows: RowNumbers, are_readable: NDArray[np.bool_], places: Sequence[int]
+) -> list[tuple[Cluster, list[int]]]:
+    """List a row for each text of some clusters, the canonical document's first, at most TEXTS."""
+    clusters = [grouped.clusters[place] for place in places]
+    keys = {key_of(member.id, member.side) for each in clusters for member in each.members}
+    row_of = {
+        key: row
+        for key, row, is_readable in zip(
+            grouped.graph.keys, rows.tolist(), are_readable.tolist(), strict=True
+        )
+        if is_readable and key in keys
+    }
+    listed = []
+    for cluster in clusters:
+        of_cluster: dict[int, int] = {}
+        for member in cluster.members:
+            row = row_of.get(key_of(member.id, member.side))
+            if row is not None:
+                of_cluster.setdefault(member.text, row)
+        part = [*of_cluster.values()]
+        listed.append((cluster, part[:: -(-len(part) // TEXTS)]))
+    return listed
+
+
+def _choose(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int, float]:
+    """Choose the first clusters, the largest, and some of the others, by their numbers of texts.
+
+    Returns their places, how many are the largest, and for how many each of the others stands.
+    """
+    texts = np.cumsum(sizes)
     if not len(texts) or texts[-1] <= ALL_TEXTS:
-        return list(several), len(several), 1.0
+        return np.arange(len(sizes)), len(sizes), 1.0
     first = int(np.searchsorted(texts, (1 - OTHERS) * ALL_TEXTS))
-    rest = several[first:]
-    mean = (texts[-1] - texts[first - 1]) / len(rest)
-    count = min(len(rest), max(1, int(OTHERS * ALL_TEXTS / mean)))
-    places = np.linspace(0, len(rest) - 1, count).astype(np.int64).tolist()
-    return [*several[:first], *(rest[at] for at in places)], first, len(rest) / count
+    rest = len(sizes) - first
+    mean = (texts[-1] - texts[first - 1]) / rest
+    count = min(rest, max(1, int(OTHERS * ALL_TEXTS / mean)))
+    places = first + np.linspace(0, rest - 1, count).astype(np.int64)
+    return np.concatenate([np.arange(first), places]), first, rest / count
 
 
 def find_linked(grouped: Grouped, least: float, compare: Compare, texts: Texts) -> Linked | None:
