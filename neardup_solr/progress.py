@@ -202,20 +202,26 @@ def map_in_order(
         yield from ((part, work(part)) for part in stream)
         return
     coming: deque[tuple[T, Future[R]]] = deque()
-    failure: Exception | None = None
+    failures: list[Exception] = []
+    readable = _until_failure(stream, failures)
     with thread_pool(threads) as pool:
         while True:
-            try:
-                more = list(islice(stream, max(0, ahead * threads - len(coming))))
-            except Exception as error:
-                failure, more = error, []
+            more = islice(readable, max(0, ahead * threads - len(coming)))
             coming.extend((part, pool.submit(work, part)) for part in more)
             if not coming:
                 break
             part, result = coming.popleft()
             yield part, result.result()
-    if failure is not None:
+    for failure in failures:
         raise failure
+
+
+def _until_failure(parts: Iterable[T], failures: list[Exception]) -> Iterator[T]:
+    """Yield parts until there are no more, or the next cannot be read, which goes to `failures`."""
+    try:
+        yield from parts
+    except Exception as error:
+        failures.append(error)
 
 
 def run_aside(work: Callable[[], R]) -> R:
