@@ -50,6 +50,7 @@ from neardup_solr.text.written_dates import (
     write_time,
 )
 
+NEAR = 48  # characters beside digits, in which a notation has its words and signs
 FEW = 3  # words beside names, up to which a text consists of these
 _PART = r"[^\W_]*\d[^\W_]*"  # letters and digits, with a digit
 _NUMBER = re.compile(rf"(?<![^\W_])(?:(?<!\S)-(?=\d))?{_PART}(?:[.,:/'-]{_PART})*")
@@ -61,6 +62,8 @@ _ALIKE = str.maketrans(
 )
 _MIXED_FRACTION = re.compile(r"(?<=\d)(?=[\u00bc-\u00be\u2150-\u215e])")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_DIGITS = re.compile(r"\d+")
+_LONG_BLANK = re.compile(r"\s{9}")
 _SIZE = re.compile("x{1,4}[sl]")
 # Most texts have none of these, which is soon seen, so that what takes long is not looked for.
 _HAS_PARTS = re.compile(
@@ -107,8 +110,8 @@ def list_numbers(text: str) -> list[str]:
     numerals count behind a word such as "part" or "chapter", and in capitals from two letters on:
     "Part II" is "part 2". Links, e-mail addresses, hashes, UUIDs and ids are left out.
     """
-    numbers = (_UNIT.sub("", number) for number in _NUMBER.findall(_write_alike(text)))
-    return [show_date(number) for number in numbers]
+    written = _write_notations(_select_near_digits(_write_digits(text)))
+    return [show_date(_UNIT.sub("", number)) for number in _NUMBER.findall(written)]
 
 
 def differ_in_numbers_alone(first: str, second: str) -> bool:
@@ -169,12 +172,60 @@ def show_word(word: str) -> str:
 
 def _write_alike(text: str) -> str:
     """Write the numbers of a text alike, in digits, without links and ids."""
+    return _write_notations(_write_digits(text))
+
+
+def _write_digits(text: str) -> str:
+    """Write all numbers in digits, without links and ids."""
     folded = _fold(replace_names(text, write_nothing, write_nothing))
-    folded = ALONE.sub(lambda match: read_roman(match[0]), folded)
-    folded = _HYPHENED.sub(r"\1", folded).casefold()
+    return ALONE.sub(lambda match: read_roman(match[0]), folded)
+
+
+def _write_notations(text: str) -> str:
+    """Write numbers in digits alike, whatever notation they have."""
+    folded = _HYPHENED.sub(r"\1", text).casefold()
     for pattern, write in _NOTATIONS:
         folded = pattern.sub(write, folded)
     return folded
+
+
+def _select_near_digits(text: str) -> str:
+    """Take the words near digits: no notation has others. Most texts have few.
+
+    Long blanks are words apart that notations join, so a text with such is taken as it is.
+    """
+    if _LONG_BLANK.search(text):
+        return text
+    spans: list[tuple[int, int]] = []
+    for match in _DIGITS.finditer(text):
+        first, last = match.span()
+        if spans and first - spans[-1][1] <= 2 * NEAR:
+            first = spans.pop()[0]
+        spans.append((first, last))
+    windows: list[tuple[int, int]] = []
+    for first, last in spans:
+        first, last = _begin_near(text, first), _end_near(text, last)
+        if windows and first <= windows[-1][1]:
+            first = windows.pop()[0]
+        windows.append((first, last))
+    return " ".join(text[first:last] for first, last in windows)
+
+
+def _begin_near(text: str, at: int) -> int:
+    """Find where the words before a place begin."""
+    at = max(at - NEAR, 0)
+    while at and not text[at - 1].isspace():
+        at -= 1
+    return at
+
+
+def _end_near(text: str, at: int) -> int:
+    """Find where the words behind a place end."""
+    size = len(text)
+    at = min(at + NEAR, size)
+    while at < size and not text[at].isspace():
+        at += 1
+    return at
 
 
 def _fold(text: str) -> str:
