@@ -19,16 +19,16 @@ OBJECTS = [{"id": "", "text": "bad"}, {"id": "1", "text": "one"}, {"id": "2", "t
 
 def begin(solr: nd.Collection, job: Path, source: Any, **options: Any) -> list[RecordError]:
     """Index a source of which some records become dead letters; their errors."""
-    errors: list[RecordError] = []
-    assert nd.index(source, solr, job=job, on_error=errors.append, **options).failed > 0
-    return errors
+    failures: list[RecordError] = []
+    assert nd.index(source, solr, job=job, on_error=failures.append, **options).failed > 0
+    return failures
 
 
 def retry(solr: nd.Collection, job: Path) -> list[RecordError]:
     """Index the dead letters of a job again; the errors of those that stay."""
-    errors: list[RecordError] = []
-    nd.retry(solr, job=job, on_error=errors.append)
-    return errors
+    failures: list[RecordError] = []
+    nd.retry(solr, job=job, on_error=failures.append)
+    return failures
 
 
 def again(solr: nd.Collection, job: Path, *records: Any) -> list[RecordError]:
@@ -38,14 +38,14 @@ def again(solr: nd.Collection, job: Path, *records: Any) -> list[RecordError]:
         for number, record in enumerate(records):
             other = {"position": f"x, line {number}", "record": record, "id": None, "reason": "bad"}
             file.write(json.dumps(letter | other) + "\n")
-    errors = retry(solr, job)
-    assert {error.position for error in errors} <= {f"x, line {at}" for at in range(len(records))}
-    return errors
+    failures = retry(solr, job)
+    assert {error.position for error in failures} <= {f"x, line {at}" for at in range(len(records))}
+    return failures
 
 
-def reasons(errors: list[RecordError]) -> list[str]:
+def reasons(failures: list[RecordError]) -> list[str]:
     """Why each record stays a dead letter."""
-    return [error.reason for error in errors]
+    return [error.reason for error in failures]
 
 
 def stored(solr: nd.Collection, *ids: str, fields: tuple[str, ...] = ()) -> list[dict[str, Any]]:
@@ -119,10 +119,10 @@ def test_a_record_that_is_still_bad_says_why(solr: nd.Collection, tmp_path: Path
     """The reason is that of now, in one line, also in the file; what is gone keeps its own."""
     gone = [None, "7 raw text", "[1]"]
     begin(solr, tmp_path, OBJECTS)
-    errors = again(solr, tmp_path, *(record for record, _ in STILL_BAD), *gone)
+    failures = again(solr, tmp_path, *(record for record, _ in STILL_BAD), *gone)
     expected = [reason for _, reason in STILL_BAD]
-    assert reasons(errors)[: len(expected)] == expected
-    codes = [error.code for error in errors]
+    assert reasons(failures)[: len(expected)] == expected
+    codes = [error.code for error in failures]
     assert [code == "record-gone" for code in codes] == [False] * len(expected) + [True] * 3
     left = [letter.reason for letter in nd.dead_letters(job=tmp_path)]
     assert left == expected + ["bad"] * 3
@@ -146,8 +146,8 @@ def test_raw_lines_of_json_are_read_as_such(solr: nd.Collection, tmp_path: Path)
     begin(solr, job, path)
     good = '{"id": 7, "text": "A"}'
     cut, odd = '{"id": 8, "text": "A"', '{"id": 9, "text": "caf\udce9"}'
-    errors = again(solr, job, good, f"[{good}]", cut, odd)
-    found = reasons(errors)
+    failures = again(solr, job, good, f"[{good}]", cut, odd)
+    found = reasons(failures)
     assert found[0] == "not a JSON object"
     assert found[1].startswith("malformed JSON (")
     assert found[2].startswith("invalid UTF-8: byte")
