@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -74,6 +75,8 @@ class Callbacks:
 
 LOG = logging.getLogger("neardup_solr")
 MOST_ERRORS = 1_000  # that a result holds; more are only counted
+MOST_CAUSES = 5  # that are logged after the first
+_CAUSE = re.compile(r"'[^']*'|\w*\d\w*")  # what differs in reasons of the same cause
 MOST_CHARACTERS = 2**24  # of the records that these carry along
 AHEAD = 4  # parts for each core that are worked on ahead
 
@@ -83,7 +86,8 @@ class Failures:
     """The records that a verb could not use: how many, and the first of them.
 
     Each of the `damages` ends a file, whose number of records that are missing is unknown.
-    `on_error` gets each; if it is None, `warn` logs a line about all of them.
+    `on_error` gets each; if it is None, `warn` logs a line about all of them, and one about each
+    other cause.
     """
 
     on_error: OnError | None
@@ -120,9 +124,15 @@ class Failures:
                 return
             more = "" if self.count == 1 else ", the first of them"
             LOG.warning("%s could not be used%s: %s", records, more, self.first[0])
-            for damage in self.damages:
-                if damage is not self.first[0]:
-                    LOG.warning("%s", damage)
+            for error in self._list_others()[:MOST_CAUSES]:
+                LOG.warning("another cause: %s", error)
+
+    def _list_others(self) -> list[RecordError]:
+        """List an error for each cause but that of the first, and all damages."""
+        causes = {_CAUSE.sub("", error.reason): error for error in reversed(self.first)}
+        others = [error for error in self.first[1:] if error in causes.values()]
+        damages = (error for error in self.damages if error is not self.first[0])
+        return list(dict.fromkeys([*damages, *others]))
 
 
 def until(is_so: Callable[[], bool], seconds: float, pause: float) -> bool:

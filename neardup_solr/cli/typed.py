@@ -76,10 +76,21 @@ class Typed:
         return replace(self, arguments={**self.arguments, **arguments})
 
     def require_source(self, name: str) -> None:
-        """Refuse settings without a source: a collection has its own."""
+        """Refuse settings and options for files without a source: a collection has its own."""
         if self["settings"] and not self.paths:
             names = ", ".join(spell_flags("settings", each)[0] for each in self["settings"])
             raise click.BadParameter(f"{names} cannot be set for a collection: add {name}")
+        context = click.get_current_context()
+        flags = [
+            param.opts[0]
+            for param in context.command.params
+            if param.name in self.dialect
+            and context.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
+        ]
+        if flags and not self.paths and self.arguments.get("against") is None:
+            raise click.BadParameter(
+                f"{', '.join(flags)} cannot be set for a collection: add {name}"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from neardup_solr.argument_types import OneOrMore
 from neardup_solr.arguments import Source
-from neardup_solr.checks import listed
+from neardup_solr.checks import listed, require
 from neardup_solr.comma_names import join_names
 from neardup_solr.errors import ArgumentError, DataError, RecordError, SourceError
 from neardup_solr.files import paths_of
@@ -117,10 +117,12 @@ def choose_columns(request: ColumnRequest) -> Chosen | None:
     measure of texts is named, or not `by_fields`, the columns are joined to one. Whoever reads the
     source reports what is wrong with it.
 
-    Raises DataError if fields are chosen and another argument is for texts, or if two sides
-    have no columns in common that could be compared; SourceError if one of two sides cannot be
-    read, or if two files are no table, but could be two sides.
+    Raises ArgumentError if columns are named and only collections are read; DataError if fields
+    are chosen and another argument is for texts, or if two sides have no columns in common that
+    could be compared; SourceError if one of two sides cannot be read, or if two files are no table,
+    but could be two sides.
     """
+    _refuse_columns_of_collections(request)
     try:
         chosen = _look_at_rows(request)
     except UnpairedError:
@@ -135,6 +137,15 @@ def choose_columns(request: ColumnRequest) -> Chosen | None:
         for argument in request.for_texts:
             _refuse_fields(argument, chosen, chooses_measure=request.chooses_measure)
     return chosen
+
+
+def _refuse_columns_of_collections(request: ColumnRequest) -> None:
+    """Refuse columns that are named where only collections are read, whose fields have names."""
+    if not (request.sides and all(map(is_collection, request.sides))):
+        return
+    for name, is_named in (("id", request.id), ("text", request.named_text != ("text",))):
+        reason = f"a collection has its own fields, so `{name}` cannot be set"
+        require(not is_named, reason, "omit it", code="arguments-conflict")
 
 
 def _refuse_apart(request: ColumnRequest, chosen: Chosen | None) -> None:

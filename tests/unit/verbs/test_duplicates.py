@@ -674,3 +674,15 @@ def test_shingles_of_characters_suit_the_texts(tmp_path: Path) -> None:
     assert nd.duplicates(names, **given).settings.shingle_size == 3
     named = {"kind": "chars", "shingle_size": 4}
     assert nd.duplicates(rows, settings=named).settings.shingle_size == 4
+
+
+def test_each_cause_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    """The first record may have another cause than the others; what differs in it is no cause."""
+    good = [{"id": str(n), "text": f"{n} a b c"} for n in range(9)]
+    bad: list[dict[str, Any]] = [{"id": "", "text": "a"}, {"id": "20", "text": None}]
+    bad += [{"id": "21", "text": None}, {"id": "", "text": "b"}, {"id": "x" * 40_000, "text": "c"}]
+    nd.duplicates([*good, *bad])
+    told = [line for line in caplog.messages if "record" in line]
+    assert len(told) == 3
+    assert "5 records" in told[0]
+    assert ["'20'" in line for line in told] == [False, True, False]
