@@ -1,6 +1,5 @@
 """The talk with a real Solr: exact values, long queries, answers that are no success."""
 
-import json
 import multiprocessing
 from collections.abc import Mapping
 from typing import Any
@@ -9,10 +8,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import DocumentNotFound, SolrAnswerError
-from neardup_solr.solr import query
-from neardup_solr.solr.query import Terms
 from neardup_solr.testing import SIZES
-from tests.finders import fetch_ranked
 from tests.hostile import HOSTILE
 from tests.refusals import refusal
 
@@ -32,16 +28,19 @@ def test_hostile_ids_are_exact(solr: nd.Collection) -> None:
     assert sorted(solr.ids()) == sorted(HOSTILE)
 
 
+# The terms of a document are its words; all that share one are compared.
+BY_WORD = nd.Settings(shingle_size=1)
+
+
 def test_hostile_filter_values_are_exact(solr: nd.Collection) -> None:
     """A value that must be equal is looked up as it is."""
-    add(solr, *({"id": str(n), "first_word": v, "content_ng": ["t"]}
-                for n, v in enumerate(HOSTILE)))  # fmt: skip
-    for number, value in enumerate(HOSTILE):
-        filter, params = query.same_value("first_word", value)
-        request = query.any_of(
-            Terms(field="content_ng", values=["t"]), filters=[filter], params=params
-        )
-        assert [hit.id for hit in fetch_ranked(solr, request)] == [str(number)]
+    rows = [{"id": f"{at}{side}", "text": "one two three", "city": value}
+            for at, value in enumerate(HOSTILE) for side in "ab"]  # fmt: skip
+    nd.index(rows, solr, keep="city", settings=BY_WORD)
+    assert len(nd.search(solr, id="0a", by="shingles")) == len(rows) - 1
+    for at in range(len(HOSTILE)):
+        found = nd.search(solr, id=f"{at}a", by="shingles", same="city")
+        assert [match.id for match in found] == [f"{at}b"], HOSTILE[at]
 
 
 def test_hostile_ids_are_deleted_one_by_one(solr: nd.Collection) -> None:
@@ -75,36 +74,38 @@ def test_unknown_id(solr: nd.Collection) -> None:
         solr.document("nope", ["id"])
 
 
+def shared(solr: nd.Collection, words: list[str]) -> list[tuple[str, int]]:
+    """The documents that share words with a text, best first, and how many."""
+    found = nd.search(
+        solr, text=" ".join(words), by="shingles", measure="containment", min_similarity=0
+    )
+    return [(match.id, match.shared) for match in found]
+
+
 @pytest.mark.parametrize("count", [1, 1000, 1001, 3000])
 def test_score_is_the_number_of_shared_terms(solr: nd.Collection, count: int) -> None:
     """Below and beyond 1,024 clauses alike, hits are counted exactly and ordered by it."""
-    values = [f"w{number} x y" for number in range(count)]
-    add(
-        solr,
-        {"id": "all", "content_ng": values},
-        {"id": "half", "content_ng": values[: count // 2] or ["other"]},
-        {"id": "none", "content_ng": ["other"]},
-    )
-    terms = Terms(field="content_ng", values=values)
-    found = list(fetch_ranked(solr, query.any_of(terms, filters=[], params={})))
-    half = [("half", count // 2)] if count > 1 else []
-    assert [(hit.id, hit.shared) for hit in found] == [("all", count), *half]
+    words = [f"w{number}" for number in range(count)]
+    half = words[: count // 2] or ["other"]
+    texts = [("all", words), ("half", half), ("none", ["other"])]
+    nd.index([(id, " ".join(each)) for id, each in texts], solr, settings=BY_WORD)
+    found = sorted(shared(solr, words), key=lambda each: -each[1])
+    assert found == [("all", count), *([("half", count // 2)] if count > 1 else [])]
 
 
 def test_query_of_more_than_two_megabytes(solr: nd.Collection) -> None:
     """A query that no form could carry works."""
-    values = [f"w{number} " + "z" * 100 for number in range(25_000)]
-    add(solr, {"id": "1", "content_ng": values[:3]})
-    request = query.any_of(Terms(field="content_ng", values=values), filters=[], params={})
-    assert len(json.dumps(request)) > 2 * 2**20
-    assert [(hit.id, hit.shared) for hit in fetch_ranked(solr, request)] == [("1", 3)]
+    words = [f"w{number}{'z' * 150}" for number in range(15_000)]
+    assert len(" ".join(words)) > 2 * 2**20
+    nd.index([("1", " ".join(words[::7_000]))], solr, settings=BY_WORD)
+    assert shared(solr, words) == [("1", 3)]
 
 
 def test_hits_are_paged(solr: nd.Collection) -> None:
-    """Hits beyond one page come in order, none twice, none missing."""
-    add(solr, *({"id": f"{n:04}", "content_ng": ["t"]} for n in range(25)))
-    request = query.any_of(Terms(field="content_ng", values=["t"]), filters=[], params={})
-    assert [hit.id for hit in fetch_ranked(solr, request, page=7)] == [f"{n:04}" for n in range(25)]
+    """Hits beyond one page of a thousand come in order, none twice, none missing."""
+    nd.index([(f"{n:04}", "one two three") for n in range(2_100)], solr, settings=BY_WORD)
+    found = nd.search(solr, text="one two three", by="shingles", candidates=3_000)
+    assert [match.id for match in found] == [f"{n:04}" for n in range(2_100)]
 
 
 def test_ids_are_paged(solr: nd.Collection, monkeypatch: pytest.MonkeyPatch) -> None:
