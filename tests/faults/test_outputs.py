@@ -7,12 +7,14 @@ import os
 import re
 import resource
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.kernel import edits
+from neardup_solr.testing import SIZES
 from tests.command import NEARDUP, neardup, sign_once
 
 OUTPUTS = {
@@ -56,7 +58,7 @@ def run(
     return subprocess.run(
         [*NEARDUP, "duplicates", *words, "--by", "bands", "--measure", "words", "--yes"],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(Path(nd.__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": str(Path(nd.__file__).parents[1]), "NEARDUP_PROGRESS": "0"},
         preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
         if is_full
         else None,
@@ -71,6 +73,30 @@ def words_in(words: list[str], folder: Path) -> list[str]:
     return [word if word.startswith("-") else str(folder / word) for word in words]
 
 
+@pytest.fixture
+def tells_each_pair(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Pairs are compared one by one, and the command tells all the time how far it is."""
+    monkeypatch.setattr(SIZES, "compared_block", 1)
+    monkeypatch.setenv("NEARDUP_PROGRESS", "0.0001")
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.0001)
+    yield
+    sys.setswitchinterval(before)
+
+
+def compared(said: str) -> set[str]:
+    """How many of all pairs had been compared, each time that it was told before the end."""
+    told = re.findall(r"comparing, ([\d,]+) of ([\d,]+) pairs", said)
+    return {done for done, total in told if done != total}
+
+
+@pytest.mark.usefixtures("tells_each_pair")
+def test_a_run_that_compares_tells_so(source: Path) -> None:
+    """Nothing was compared before, and so the tests below see what is compared again."""
+    fresh = neardup("duplicates", str(source), "--by", "bands", "--measure", "words")
+    assert len(compared(fresh.stderr)) > 1
+
+
 def test_a_checkpoint_that_cannot_be_written(source: Path, tmp_path: Path) -> None:
     """The error is about the file that was typed."""
     failed = run([str(source), "-o", "out.tsv"], tmp_path, is_full=True, room=100)
@@ -78,10 +104,9 @@ def test_a_checkpoint_that_cannot_be_written(source: Path, tmp_path: Path) -> No
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.usefixtures("tells_each_pair")
 @pytest.mark.parametrize("name", OUTPUTS)
-def test_what_was_compared_outlives_a_full_disk(
-    name: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_compared_outlives_a_full_disk(name: str, source: Path, tmp_path: Path) -> None:
     """It ends with an error, an old file stays; the same again writes all and compares nothing."""
     words = OUTPUTS[name]
     out = tmp_path / next(word for word in words if word.startswith("out."))
@@ -99,13 +124,9 @@ def test_what_was_compared_outlives_a_full_disk(
     assert 0 < kept.stat().st_size < ROOM
     left = {each.name for each in tmp_path.iterdir()}
     assert left - {"small.jsonl.gz"} == {out.name, kept.name}
-
-    def compare_again(*_: object) -> None:
-        raise AssertionError("compared again")
-
-    monkeypatch.setattr(edits, "compute_distances", compare_again)
     done = neardup("duplicates", str(source), *words_in(words, tmp_path), "--by", "bands",
                    "--measure", "words", "--yes")  # fmt: skip
+    assert compared(done.stderr) == set()
     assert "600 near-duplicate pairs" in done.stderr
     assert out.stat().st_size > ROOM
     assert not kept.exists()
