@@ -216,7 +216,10 @@ def _rows_at_once(metadata: Any) -> int:
 def _batches(
     part: SourcePart, file: Any, columns: Sequence[str] | None = None
 ) -> Iterator[Any]:  # fmt: skip
-    """Read the rows of a file in batches, row group by row group; small ones by all cores."""
+    """Read the rows of a file in batches, row group by row group.
+
+    Small row groups are read by all cores, each as a whole.
+    """
     from pyarrow.parquet import ParquetFile
 
     rows = _rows_at_once(file.metadata)

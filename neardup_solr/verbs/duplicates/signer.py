@@ -20,7 +20,7 @@ SIGNERS = 2  # batches that are signed at the same time, so that no core waits f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedDocuments:
-    """A batch with what is computed of it, by document; `text_hashes` and `sets` if needed."""
+    """A batch with what is computed of it, by document, `text_hashes` and `sets` if needed."""
 
     batch: DocumentBatch
     words: NDArray[np.int64]
