@@ -25,7 +25,9 @@ def explain(
     model: str | Path | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
+    same: OneOrMore = (),
     equal: OneOrMore = (),
+    answers: str | Path | None = None,
     id: str | None = None,
     text: OneOrMore = "text",
     settings: Settings | Mapping[str, Any] | None = None,
@@ -38,6 +40,9 @@ def explain(
     With `fields` or a `model`, `facts.evidence` says how much each field or measure adds to the
     odds of a match, in bits. Weights for `fields` are estimated from all candidates, which takes as
     long as `duplicates`.
+
+    If the documents differ in a field of `same`, or by an answer, a reason says so: neither changes
+    their similarity.
 
     Raises DocumentNotFound or SourceError if an id is missing, RecordError if its record is
     unusable, ArgumentError if the ids are equal, SettingsError if the collection has no texts,
@@ -56,7 +61,9 @@ def explain(
             model=model,
             max_distance=max_distance,
             min_similarity=min_similarity,
+            same=same,
             equal=equal,
+            answers=answers,
             id=id,
             text=text,
             settings=settings,

@@ -79,7 +79,7 @@ def _print(explanation: Explanation) -> None:
     title, style = TITLES[explanation.verdict]
     ids = " – ".join(printable(each.id) for each in facts.both)
     say((f"{ids}: ", "bold"), (title, style))
-    if explanation.verdict == "found":
+    if explanation.verdict == "found" and not facts.answer:
         way = next(each for each in facts.ways if each.name == explanation.way)
         why = f"they share {tables.describe_shared(facts, way)}, within the limits"
         if facts.by == "all" and way.name == "duplicates":

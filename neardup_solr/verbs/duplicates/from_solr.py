@@ -106,11 +106,11 @@ def read_collection(
     count = collection.count(plan.fq) if plan.fq else state.documents
     ids = columns.spill.strings()
     schema = read_schema(collection)
-    are_exported = [_require_readable(collection, schema, name, "same") for name in same]
+    are_exported = [require_readable(collection, schema, name, "same") for name in same]
     for name in plan.keep:
-        _require_readable(collection, schema, names.get(name, name), "keep")
+        require_readable(collection, schema, names.get(name, name), "keep")
     for name in plan.fields:
-        _require_readable(collection, schema, names.get(name, name), "fields")
+        require_readable(collection, schema, names.get(name, name), "fields")
     version = schema.field(VERSION) if plan.remember else None
     has_versions = version is not None and version.is_exported
     unsigned = count_unsigned(collection, schema, plan.fq)
@@ -149,7 +149,7 @@ def read_collection(
     )
 
 
-def _require_readable(collection: Collection, schema: Schema, name: str, argument: str) -> bool:
+def require_readable(collection: Collection, schema: Schema, name: str, argument: str) -> bool:
     """Return True if the values of a field can be exported.
 
     Raises SettingsError if there is no such field, or its values cannot be read.

@@ -20,6 +20,7 @@ from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 from neardup_solr.verbs.explain.documents import estimate_shared_words, read_settings, read_stored
 from neardup_solr.verbs.explain.facts import Facts
 from neardup_solr.verbs.explain.request import ExplainRequest
+from neardup_solr.verbs.explain.rules import find_answer, find_unequal
 from neardup_solr.verbs.explain.subject import Subject, make_subject
 
 
@@ -29,8 +30,8 @@ def compare_by_fields(request: ExplainRequest) -> Facts:
     compared = DuplicatesRequest(
         request.source, measure=request.measure, fields=request.fields, model=request.model,
         max_distance=request.max_distance, min_similarity=request.min_similarity,
-        equal=request.equal, id=request.id, text=request.text, settings=request.settings,
-        on_progress=request.on_progress, beside=request.beside,
+        same=request.same, equal=request.equal, id=request.id, text=request.text,
+        settings=request.settings, on_progress=request.on_progress, beside=request.beside,
     )  # fmt: skip
     plan = make_plan(compared)
     source, subjects = plan.source, list[Subject]()
@@ -49,7 +50,7 @@ def compare_by_fields(request: ExplainRequest) -> Facts:
         ).pairs
         limits = comparison.comparer.limits
         if plan.model is None:
-            comparison.verify(candidates)  # which teaches the weights
+            comparison.learn_from_all(by).verify(candidates)
         else:
             limits = replace(limits, min_similarity=comparison.comparer.least)
         matcher, pair = comparison.matcher, np.array([sorted(rows)], dtype=np.uint32)
@@ -71,6 +72,8 @@ def compare_by_fields(request: ExplainRequest) -> Facts:
             records=[documents.record(row, [*plan.fields]) for row in rows],
             candidates=len(candidates),
             equality=plan.equal,
+            unequal=find_unequal(plan.same, [documents.record(row, plan.same) for row in rows]),
+            answer=find_answer(request.answers, {each.id: each.entry.content for each in subjects}),
             documents=len(documents),
             is_stored=isinstance(source, Collection),
             probability=float(matcher.match(pair)[0]),

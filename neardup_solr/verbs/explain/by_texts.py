@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from neardup_solr import measures
 from neardup_solr.argument_types import MeasureName, PairMeasure, Way
+from neardup_solr.checks import listed
 from neardup_solr.measures import Measure
 from neardup_solr.measures.aligned import ALIGNED
 from neardup_solr.measures.auto import choose_measure
@@ -20,12 +21,14 @@ from neardup_solr.verbs.collection_measure import SAMPLED, measure_by, sample_te
 from neardup_solr.verbs.duplicates.candidate_pairs import choose_way
 from neardup_solr.verbs.explain.documents import (
     estimate_shared_words,
+    read_fields,
     read_settings,
     read_source,
     read_stored,
 )
 from neardup_solr.verbs.explain.facts import Facts
 from neardup_solr.verbs.explain.request import ExplainRequest
+from neardup_solr.verbs.explain.rules import find_answer, find_unequal
 from neardup_solr.verbs.explain.subject import Subject, make_subject
 
 ALIGNED_WORDS = 100  # of the longest text that is aligned: the measure is for short records
@@ -36,7 +39,8 @@ class TextPair:
     """The two documents, the `measure` that compares them, and what is known of all `documents`.
 
     `by` is how `duplicates` finds candidates among them. `sample` has texts that tell how many
-    documents have a word, and `columns` those of the text in a source.
+    documents have a word, and `columns` those of the text in a source; `kept` are the values that
+    `same` may ask for.
     """
 
     subjects: Sequence[Subject]
@@ -46,6 +50,7 @@ class TextPair:
     sample: Iterable[str]
     documents: int
     columns: Sequence[str] = ()
+    kept: Sequence[Mapping[str, Any]] = ({}, {})
 
 
 def compare_texts(request: ExplainRequest) -> Facts:
@@ -80,6 +85,8 @@ def compare_texts(request: ExplainRequest) -> Facts:
         shared_words=shared_words,
         by=pair.by,
         equality=request.equality,
+        unequal=find_unequal(listed(request.same), pair.kept),
+        answer=find_answer(request.answers, dict(zip(request.ids, contents, strict=True))),
         texts=pair.columns,
         documents=pair.documents,
         is_stored=is_stored,
@@ -101,14 +108,16 @@ def _read_stored_pair(request: ExplainRequest, measure: MeasureName) -> TextPair
         by = choose_way(compared_by, documents, lambda most: characters <= most)
     return TextPair(
         subjects=subjects, settings=settings, measure=compared_by, by=by, sample=sample,
-        documents=documents,
+        documents=documents, kept=read_fields(collection, request.ids, listed(request.same)),
     )  # fmt: skip
 
 
 def _read_source_pair(request: ExplainRequest, measure: MeasureName) -> TextPair:
     """Read the two documents of a source, and as much of the others as the measure needs."""
     usual = settings_of(request.settings)
-    source, reading = reading_of(request.source, "number", id=request.id, text=request.text)
+    source, reading = reading_of(
+        request.source, "number", id=request.id, text=request.text, keep=request.same
+    )
     documents, sample, lengths, words = read_source(source, request.ids, reading, measure)
     is_auto = measure == measures.AUTO
     name = choose_measure(usual, words)[0] if is_auto else measure
@@ -123,4 +132,5 @@ def _read_source_pair(request: ExplainRequest, measure: MeasureName) -> TextPair
         sample=sample,
         documents=len(lengths),
         columns=reading.text,
+        kept=[documents[id].kept for id in request.ids],
     )

@@ -10,14 +10,16 @@ from neardup_solr import measures, sources
 from neardup_solr.argument_types import MeasureName
 from neardup_solr.candidates.by_word import count_shared_words
 from neardup_solr.errors import DocumentNotFound
-from neardup_solr.records import Document
+from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import WORD_CAP, Settings, refuse_settings, require_indexed
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.schema import read_schema
 from neardup_solr.solr.unsigned import remedy
 from neardup_solr.sources import Reading
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.numbers import show_word
 from neardup_solr.verbs.collection_measure import SAMPLE, SAMPLED
+from neardup_solr.verbs.duplicates.from_solr import require_readable
 from neardup_solr.verbs.explain.subject import STORED, Subject, make_subject
 
 
@@ -44,6 +46,19 @@ def read_stored(collection: Collection, ids: Sequence[str], settings: Settings) 
         document = Document(id=id, text=rows[id].get("content", ""))
         subjects.append(replace(make_subject(document, settings, stored=stored), remedy=again))
     return subjects
+
+
+def read_fields(
+    collection: Collection, ids: Sequence[str], fields: Sequence[str]
+) -> list[Mapping[str, Any]]:
+    """Read values of fields of documents of a collection."""
+    if not fields:
+        return [NOTHING for _ in ids]
+    schema = read_schema(collection)
+    for name in fields:
+        require_readable(collection, schema, name, "same")
+    rows = {row["id"]: row for row in collection.stored(ids, fields)}
+    return [rows.get(id, NOTHING) for id in ids]
 
 
 def read_source(

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from neardup_solr.answers import SAME
 from neardup_solr.reports.html.invisibles import show_invisibles
 from neardup_solr.reports.html_table import Markup, make_html_table
 from neardup_solr.text.diff import Change
@@ -60,12 +61,15 @@ def explain_facts(facts: Facts) -> Explanation:
     way = next((each for each in facts.ways if each.is_there), facts.ways[0])
     is_candidate = way.is_there and way.shared > 0
     verdict = VERDICTS[is_candidate, facts.is_near]
+    is_ruled = facts.answer or facts.unequal
+    if is_ruled:
+        verdict = FOUND if facts.answer == SAME else APART
     return Explanation(
         facts=facts,
         way=way.name,
         verdict=verdict,
         reasons=tuple(give_reasons(facts, way.name, is_candidate=is_candidate)),
-        advice="" if verdict == FOUND else advise(facts, is_candidate=is_candidate),
+        advice="" if verdict == FOUND or is_ruled else advise(facts, is_candidate=is_candidate),
     )
 
 

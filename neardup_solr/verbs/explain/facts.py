@@ -82,9 +82,10 @@ class Facts:
     are those of all words, None if the texts are too long for an alignment. Bands and the estimate
     are those of the subjects' signatures, stored or not. If fields are compared, `evidence` is what
     each adds to the odds, as learnt from so many `candidates`, and `probability` that of a match.
-    What `equality` asks for has to be equal in both texts. `records` have the values of the fields,
-    whose kinds are `kinds`; without these, `texts` are the columns of the text. `documents` are all
-    that there are, 0 if unknown; they are in a collection if the pair `is_stored`.
+    What `equality` asks for has to be equal in both texts; they are `unequal` in these fields of
+    `same`, and `answer` says that they are the same or different. `records` have the values of the
+    fields, whose kinds are `kinds`; without these, `texts` are the columns of the text. `documents`
+    are all that there are, 0 if unknown; they are in a collection if the pair `is_stored`.
     """
 
     first: Subject
@@ -99,6 +100,8 @@ class Facts:
     candidates: int = 0
     probability: float = 0.0
     equality: Equality = ANYTHING
+    unequal: tuple[str, ...] = ()
+    answer: str = ""
     kinds: Mapping[str, FieldKind] = field(default_factory=dict)
     texts: Sequence[str] = ()
     records: Sequence[Record] = ()

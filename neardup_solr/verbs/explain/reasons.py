@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from neardup_solr.answers import SAME
 from neardup_solr.errors import counted
 from neardup_solr.measures.equality import SYMBOLS, parse_equality
 from neardup_solr.minhash import band_plans
@@ -16,6 +17,11 @@ PART = 0.5  # from this containment on, a text counts as a part of another
 
 
 def give_reasons(facts: Facts, way: str, *, is_candidate: bool) -> Iterator[str]:
+    if facts.answer:
+        yield f"By an answer they are {'the same' if facts.answer == SAME else 'different'}."
+    if facts.unequal:
+        names = " and ".join(facts.unequal)
+        yield f"They have no equal value in {names}, so duplicates does not compare them."
     for each in facts.both:
         if not each.entry.num_words:
             yield f"{each.id!r} has no words, so it is not similar to any document."

@@ -31,7 +31,9 @@ class ExplainRequest:
     model: str | Path | None = None
     max_distance: int | None = None
     min_similarity: float | None = None
+    same: OneOrMore = ()
     equal: OneOrMore = ()
+    answers: str | Path | None = None
     id: str | None = None
     text: OneOrMore = "text"
     settings: Settings | Mapping[str, Any] | None = None
@@ -65,8 +67,9 @@ class ExplainRequest:
         has_distance = self.max_distance is not None
         return ColumnRequest(
             source=self.source, has_two_sides=False, id=self.id, text=self.text,
-            fields=self.fields, has_model=self.model is not None, measure=self.measure,
-            for_texts=("`max_distance`",) * has_distance, chooses_measure=has_distance,
+            fields=self.fields, has_model=self.model is not None, same=self.same,
+            measure=self.measure, for_texts=("`max_distance`",) * has_distance,
+            chooses_measure=has_distance,
         )  # fmt: skip
 
     def choose_columns(self) -> ExplainRequest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import neardup_solr as nd
@@ -105,3 +106,21 @@ def test_what_cannot_be_explained(solr: nd.Collection) -> None:
         nd.explain(solr, "far", "nobody")
     with refusal(nd.ArgumentError, "id-invalid", "'far'"):
         nd.explain(solr, "far", "far")
+
+
+def test_same_and_answers_of_a_collection(solr: nd.Collection, tmp_path: Path) -> None:
+    """A field is read for `same`, which documents may lack; answers are about its texts."""
+    text = "the night ferry to Orla leaves the old pier at"
+    ferries = [
+        {"id": str(n), "text": f"{text} {hour}", "port": port}
+        for n, (hour, port) in enumerate([("nine", "Kiel"), ("ten", "Kiel"), ("noon", "Brest")])
+    ]
+    nd.index(ferries, solr, keep="port")
+    assert nd.explain(solr, 0, 1, same="port").verdict == "found"
+    apart = nd.explain(solr, 0, 2, same="port")
+    assert (apart.verdict, apart.facts.unequal) == ("apart", ("port",))
+    assert apart.facts.similarity == nd.explain(solr, 0, 2).facts.similarity
+    assert nd.explain(solr, 0, 1, same="harbour").facts.unequal == ("harbour",)
+    nd.answer(solr, 0, 1, "different", answers=tmp_path / "answers")
+    told = nd.explain(solr, 0, 1, answers=tmp_path / "answers")
+    assert (told.verdict, told.facts.answer) == ("apart", "different")

@@ -128,3 +128,39 @@ def test_an_improbable_pair_is_found_by_an_answer(tmp_path: Path) -> None:
     neardup("answer", "3", "4", "same", "--answers", str(answers))
     again = neardup("duplicates", str(source), *TYPED, "--answers", str(answers)).stdout
     assert ["3", "4"] in [line.split("\t")[:2] for line in again.splitlines()]
+
+
+TEXTS = [
+    {"id": 1, "text": "the night ferry to Orla leaves the old pier at nine", "port": "Kiel"},
+    {"id": 2, "text": "the night ferry to Orla leaves the old pier at ten", "port": "Kiel"},
+    {"id": 3, "text": "the night ferry to Orla leaves the old pier at noon", "port": "Brest"},
+    {"id": 4, "text": "a day without any ferry", "port": ""},
+]
+
+
+@pytest.mark.parametrize(
+    ("records", "columns", "same"),
+    [(TEXTS, {}, "port"),
+     (FEW, {"fields": FIELDS}, "zip"),
+     ([{**one, "port": one["id"] in "1 2"} for one in FEW], {"fields": FIELDS}, "port")],
+    ids=["texts", "fields", "beside"],
+)  # fmt: skip
+def test_same_and_answers_are_those_of_duplicates(
+    records: Any, columns: dict[str, Any], same: str, tmp_path: Path
+) -> None:
+    """A pair is left out or added by them, and its similarity is as without them."""
+    answers = tmp_path / "answers.jsonl"
+    text = ["name", "street", "zip", "born"] if columns else "text"
+    nd.answer(records, 1, 2, "different", answers=answers, text=text)
+    nd.answer(records, 1, 4, "same", answers=answers, text=text)
+    for options in ({}, {"same": same}, {"answers": answers}):
+        found = nd.duplicates(records, min_similarity=0.3, **columns, **options)
+        pairs = {(int(pair.id), int(pair.other_id)): pair.similarity for pair in found.pairs}
+        for one, other in [(1, 2), (1, 3), (1, 4)]:
+            asked: dict[str, Any] = {**columns, **options, "min_similarity": 0.3}
+            explained = nd.explain(records, one, other, **asked)
+            assert ((one, other) in pairs) == (explained.verdict == "found"), (options, one, other)
+            usual = nd.explain(records, one, other, **columns, min_similarity=0.3)
+            assert explained.facts.similarity == usual.facts.similarity
+            if (one, other) in pairs:
+                assert explained.facts.similarity == pytest.approx(pairs[one, other])
