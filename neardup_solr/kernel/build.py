@@ -23,7 +23,16 @@ from neardup_solr.kernel import Compiled
 from neardup_solr.kernel.store import FEATURES, LEVEL, Store, name_carried, open_store
 
 # Those that take longest first.
-MODULES = ("align", "shingle_hashes", "joins", "json_lines", "csv_rows", "graph", "edits")
+MODULES = (
+    "align",
+    "shingle_hashes",
+    "joins",
+    "json_lines",
+    "csv_rows",
+    "text_lines",
+    "graph",
+    "edits",
+)
 
 
 def fill_store() -> None:

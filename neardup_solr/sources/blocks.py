@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.sizes import SIZES
@@ -26,6 +26,9 @@ from neardup_solr.sources.encodings import find_encoding, recode
 from neardup_solr.sources.part import SourcePart, SourceTable
 from neardup_solr.sources.values import Unusable, too_large
 
+if TYPE_CHECKING:
+    from neardup_solr.kernel import Compiled
+
 _LINE_END: Final = re.compile(rb"\r(?!\r*(?:\n|\Z))|\n")
 # How many times its limit a record of a pipe may have: what is too large is passed over, but
 # /dev/zero has no end.
@@ -38,6 +41,14 @@ def lists_of_lines(part: SourcePart, limit: int) -> Iterator[list[bytes | None]]
     None stands for a line of more than `limit` bytes. Raises as `blocks_of_lines` does.
     """
     return (split_lines(block, limit) for block in blocks_of_lines(part, limit))
+
+
+def is_worth(scan: Compiled, number: int) -> bool:
+    """Tell whether the block of this number is worth to be scanned in compiled code.
+
+    The first ones are not if it would have to be compiled, which takes seconds.
+    """
+    return number >= SIZES.read_alone or scan.is_stored()
 
 
 def split_lines(block: bytes | None, limit: int) -> list[bytes | None]:

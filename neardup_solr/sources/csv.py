@@ -145,11 +145,12 @@ class CsvRows:
         width, text = len(self.header), columns.text[0]
         names = pack(list_repeats(self.header))
 
-        def scan(block: bytes | None) -> tuple[Run, int] | None:
+        def scan(numbered: tuple[int, bytes | None]) -> tuple[Run, int] | None:
             """Read a block of rows, and count its lines."""
+            number, block = numbered
             if block is None or (self.delimiter == "\t" and b'"' in block):
                 return None
-            scanned = scan_block(block, self.delimiter, (width, columns.id, text), names)
+            scanned = scan_block(block, number, self.delimiter, (width, columns.id, text), names)
             if scanned is None:
                 return None
             run = make_run(self._where, scanned.begins, scanned.ids, scanned.texts, reading=reading)
@@ -158,7 +159,9 @@ class CsvRows:
         reading, feed = self.reading, self.feed
         few = None if reading.at_once and self.part.path is None else SIZES.read_alone
         blocks = feed.blocks if self.delimiter == "\t" else blocks_of_rows(feed.blocks)
-        feed.scanned = map_in_order(scan, blocks, few=few)
+        feed.scanned = (
+            (block, run) for (_, block), run in map_in_order(scan, enumerate(blocks), few=few)
+        )
 
     def _fit(self, row: Any, raw: bytes) -> Any:
         """Make a row as wide as the header by quotes behind backslashes, or by empty cells."""

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from neardup_solr.sources.blocks import is_worth
 from neardup_solr.text.packed import SPARE, Packed
 
 MOST_BLOCKS: Final = 16  # that are joined until all quotes are closed
@@ -43,15 +44,17 @@ def blocks_of_rows(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
 
 
 def scan_block(
-    block: bytes, delimiter: str, columns: tuple[int, int | None, int], names: Packed
+    block: bytes, number: int, delimiter: str, columns: tuple[int, int | None, int], names: Packed
 ) -> ScannedRows | None:
-    """Read the ids and the texts of the rows of a block, None if any of them is odd.
+    """Read the ids and the texts of the rows of a block with a number, None if any is odd.
 
     `columns` are the width of the rows, and the places of the id and the text. A row whose first
     value is one of the `names` is odd.
     """
     from neardup_solr.kernel.csv_rows import scan_rows
 
+    if not is_worth(scan_rows, number):
+        return None
     width, id, text = columns
     codes = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
     most, room = len(codes) // 2 + 2, len(codes) + SPARE

@@ -21,6 +21,7 @@ from neardup_solr.records import Run
 from neardup_solr.sizes import SIZES
 from neardup_solr.sources.blocks import (
     blocks_of_lines,
+    is_worth,
     most_passed_over,
     read_ahead,
     read_blocks,
@@ -92,7 +93,7 @@ class JsonObjects:
             yield from self._make(1, self._raws())
             return
         few = None if reading.at_once and self.part.path is None else SIZES.read_alone
-        for chunk, run in map_in_order(self._read_run, self.chunks, few=few):
+        for (_, chunk), run in map_in_order(self._read_run, enumerate(self.chunks), few=few):
             if run:
                 numbers = range(first, first + len(run))
                 yield replace(run, numbers=numbers)
@@ -102,11 +103,11 @@ class JsonObjects:
                 yield from self._make(first, raws)
             first = numbers.stop
 
-    def _read_run(self, chunk: _Chunk) -> Run | None:
+    def _read_run(self, numbered: tuple[int, _Chunk]) -> Run | None:
         """Make a run of the objects in a chunk, None if any of them needs a closer look."""
-        columns, reading = None, self.reading
+        columns, reading, (number, chunk) = None, self.reading, numbered
         if isinstance(chunk, bytes) and len(chunk) <= self.room and reading.has_ids:
-            columns = _scan(chunk, reading)
+            columns = _scan(chunk, number, reading)
         columns = columns or _read_objects(_split(chunk, self.room), reading)
         return columns and make_run(self._where, range(len(columns[1])), *columns, reading=reading)
 
@@ -168,10 +169,12 @@ def _first_names(
     return list(names), chain(looked, chunks)
 
 
-def _scan(block: bytes, reading: Reading) -> _Columns | None:
+def _scan(block: bytes, number: int, reading: Reading) -> _Columns | None:
     """Read ids and texts of plain objects in lines, or None if one is not plain."""
     from neardup_solr.kernel.json_lines import LEAST, scan_objects
 
+    if not is_worth(scan_objects, number):
+        return None
     codes = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
     most, room = 2 + len(codes) // LEAST, len(codes) + SPARE
     texts, ids = (Packed(np.empty(room, np.uint8), np.empty(most, np.uint64)) for _ in range(2))

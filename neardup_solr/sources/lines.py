@@ -7,15 +7,20 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
+import numpy as np
+
 from neardup_solr.errors import RecordError
+from neardup_solr.progress import map_in_order
+from neardup_solr.records import Run
 from neardup_solr.sizes import SIZES
-from neardup_solr.sources.blocks import lists_of_lines, read_ahead
+from neardup_solr.sources.blocks import blocks_of_lines, is_worth, read_ahead, split_lines
 from neardup_solr.sources.column import number_them
 from neardup_solr.sources.document import decode_raw, make_document, make_run, unusable
 from neardup_solr.sources.formats import MOST_LINES, are_enough, whole_lines
 from neardup_solr.sources.part import ID, NUMBERED, TEXT, Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import ROW, Reading
-from neardup_solr.sources.values import Unusable, decode, decode_lines
+from neardup_solr.sources.values import Unusable, decode
+from neardup_solr.text.packed import SPARE, Packed
 
 MOST_OF_LINES: Final = 1_000  # that tell whether they begin with ids
 
@@ -29,40 +34,64 @@ def open_lines(part: SourcePart) -> SourceTable:
         part = _with_ids(part)
     reading = part.reading
     # Room for the id before a text that is just within the limit.
-    lists = lists_of_lines(part, reading.room(more=1024))
+    room = reading.room(more=1024)
     return SourceTable(
-        format="lines", reading=reading, contents=TextLines(part.name, lists, reading),
+        format="lines", reading=reading,
+        contents=TextLines(part, blocks_of_lines(part, room), reading, room),
         is_text=True, names=(ID, TEXT) if reading.has_ids else (TEXT,),
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class TextLines:
-    """Lines of a part that is called `name`, in lists of as many as come in a block."""
+    """Lines of a part, in blocks of whole lines, or None for one that is longer than `room`."""
 
-    name: str
-    lists: Iterator[list[bytes | None]]
+    part: SourcePart
+    blocks: Iterator[bytes | None]
     reading: Reading
+    room: int
+
+    @property
+    def _where(self) -> str:
+        return f"{self.part.name}, line "
 
     def documents(self) -> Iterator[Piece]:
         """Make documents of the lines, many at once if these are alike."""
-        reading, where, first = self.reading, f"{self.name}, line ", 1
-        for raws in self.lists:
-            numbers = range(first, first + len(raws))
-            first += len(raws)
-            rows = [id_and_text(line, reading) for line in decode_lines(raws)]
-            if set(map(len, rows)) == {2}:
-                ids, texts = zip(*rows, strict=True)
-                ids = ids if reading.has_ids else ()
-                if piece := make_run(where, numbers, ids, texts, reading=reading):
-                    yield piece
-                    continue
-            for number, raw in zip(numbers, raws, strict=True):
-                yield from _of_line(f"{where}{number}", raw, reading)
+        reading, first = self.reading, 1
+        few = None if reading.at_once and self.part.path is None else SIZES.read_alone
+        for (_, block), run in map_in_order(self._read_run, enumerate(self.blocks), few=few):
+            if run:
+                numbers = range(first, first + len(run))
+                yield replace(run, numbers=numbers)
+            else:
+                raws = split_lines(block, self.room)
+                numbers = range(first, first + len(raws))
+                for number, raw in zip(numbers, raws, strict=True):
+                    yield from _of_line(f"{self._where}{number}", raw, reading)
+            first = numbers.stop
+
+    def _read_run(self, numbered: tuple[int, bytes | None]) -> Run | None:
+        """Make a run of the lines in a block, None if any of them needs a closer look."""
+        from neardup_solr.kernel.text_lines import NEWLINE, scan_lines
+
+        number, block = numbered
+        if block is None or len(block) > self.room or not is_worth(scan_lines, number):
+            return None
+        codes = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
+        most, size = 1 + np.count_nonzero(codes == NEWLINE), len(codes) + SPARE
+        ids, texts = (Packed(np.empty(size, np.uint8), np.empty(most, np.uint64)) for _ in "it")
+        count = scan_lines(
+            codes, self.reading.has_ids, ids.data, ids.bounds, texts.data, texts.bounds
+        )
+        if count < 0:
+            return None
+        columns = ids.trim(count) if self.reading.has_ids else (), texts.trim(count)
+        return make_run(self._where, range(count), *columns, reading=self.reading)
 
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the lines that are not blank, empty ones for those that are too long."""
-        for number, raw in enumerate(chain.from_iterable(self.lists), 1):
+        lists = (split_lines(block, self.room) for block in self.blocks)
+        for number, raw in enumerate(chain.from_iterable(lists), 1):
             if not _is_blank(raw, self.reading):
                 yield number, raw or b""
 

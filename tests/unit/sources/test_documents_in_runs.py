@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -289,3 +291,24 @@ def test_a_blank_line_is_no_row_of_a_table_of_one_column(tmp_path: Path) -> None
         (tmp_path / "a.csv").write_text("\n".join(written) + "\n", newline="")
         found = nd.read(tmp_path / "a.csv", id=":row")
         assert [(one.id, one.text) for one in found] == [("1", "a b"), ("2", "c d")]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.txt", "a.tsv"])
+def test_reading_few_records_compiles_nothing(tmp_path: Path, name: str) -> None:
+    """The first blocks are read without compiled code if that is not there yet."""
+    rows = [(f"d{n}", f"text {n}") for n in range(50)]
+    path, folder = tmp_path / name, tmp_path / "compiled"
+    between = {".csv": ",", ".tsv": "\t"}.get(path.suffix, " ")
+    written = [between.join(row) for row in [("id", "text"), *rows]]
+    objects = [json.dumps({"id": id, "text": text}) for id, text in rows]
+    path.write_text("\n".join(objects if name == "a.jsonl" else written[name == "a.txt" :]))
+    code = "import sys, neardup_solr as nd; print([(d.id, d.text) for d in nd.read(sys.argv[1])])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{rows}\n"
+    assert not folder.exists() or not [*folder.rglob("*.o"), *folder.rglob("*.nbi")]
