@@ -9,7 +9,7 @@ from importlib import import_module
 _MODULES = {
     "answers": "Answer",
     "argument_types": "Action By Judgement Linkage MeasureName PairMeasure Way",
-    "letters": "Letter",
+    "dead_letter_file": "Letter",
     "minhash.band_plans": "Tuning",
     "progress": "OnError OnProgress Progress",
     "records": "Member",

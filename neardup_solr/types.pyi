@@ -6,7 +6,7 @@ from neardup_solr.argument_types import Linkage as Linkage
 from neardup_solr.argument_types import MeasureName as MeasureName
 from neardup_solr.argument_types import PairMeasure as PairMeasure
 from neardup_solr.argument_types import Way as Way
-from neardup_solr.letters import Letter as Letter
+from neardup_solr.dead_letter_file import Letter as Letter
 from neardup_solr.minhash.band_plans import Tuning as Tuning
 from neardup_solr.progress import OnError as OnError
 from neardup_solr.progress import OnProgress as OnProgress

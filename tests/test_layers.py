@@ -16,7 +16,7 @@ ROOMS = (
     "records", "settings", "settings_by_name", "variables", "cores", "mapped_pages",
     "progress",
     "text", "kernel", "minhash", "measures", "candidates", "clusters", "guard",
-    "files", "log", "hangup", "memory", "failpoint", "letters", "checkpoint",
+    "files", "log", "hangup", "memory", "failpoint", "dead_letter_file", "index_job",
     "answers", "demo",
     "solr", "embedded", "sources", "reports", "web",
     "verbs", "spark", "cli",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.checks import require, require_choice
 from neardup_solr.errors import DataError, counted
-from neardup_solr.measures.dates import read_date
+from neardup_solr.measures.date_parser import read_date
 from neardup_solr.measures.frequencies import Frequencies, split_words
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize

@@ -18,7 +18,7 @@ from neardup_solr.measures.columns import parse_fields
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document
 from neardup_solr.sources.column import is_like_id, matches
-from neardup_solr.sources.guess import Guess, guess_columns
+from neardup_solr.sources.column_guess import Guess, guess_columns
 from neardup_solr.sources.reader import SourceReader, check_columns, open_source
 from neardup_solr.sources.reading import ROW, reading_of
 from neardup_solr.sources.sides import (

@@ -11,8 +11,8 @@ from neardup_solr.comma_names import join_names
 from neardup_solr.errors import DataError, SourceError
 from neardup_solr.records import as_text
 from neardup_solr.sources.column import is_like_id, matches, show_names
+from neardup_solr.sources.column_guess import Guess, guess_columns
 from neardup_solr.sources.column_traits import DISTINCT, choose_kind, look_at, number_rows
-from neardup_solr.sources.guess import Guess, guess_columns
 from neardup_solr.sources.reading import ROW
 from neardup_solr.sources.values import plain
 from neardup_solr.text.normalize import normalize

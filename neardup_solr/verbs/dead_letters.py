@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neardup_solr.checkpoint import folders_of, read_job, read_letters
 from neardup_solr.checks import require
-from neardup_solr.letters import Letter
+from neardup_solr.dead_letter_file import Letter
+from neardup_solr.index_job import folders_of, read_job, read_letters
 from neardup_solr.solr.collection import Collection
 
 

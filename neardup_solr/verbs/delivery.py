@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from neardup_solr import errors, progress
-from neardup_solr.checkpoint import Position
 from neardup_solr.errors import RecordError, SolrAnswerError
 from neardup_solr.failpoint import stop_at
+from neardup_solr.index_job import Position
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import ignore
 from neardup_solr.records import Document

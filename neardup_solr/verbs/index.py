@@ -9,9 +9,9 @@ from typing import Any
 
 from neardup_solr import sources, units
 from neardup_solr.argument_types import OneOrMore
-from neardup_solr.checkpoint import Job
 from neardup_solr.checks import require, require_positive
 from neardup_solr.errors import SettingsError
+from neardup_solr.index_job import Job
 from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.records import check_documents
 from neardup_solr.settings import Settings

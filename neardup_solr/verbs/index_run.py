@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import errors, progress, sources
-from neardup_solr.checkpoint import Job, JobSpec, Position, SavedJob, read_checkpoint
+from neardup_solr.dead_letter_file import ANEW
 from neardup_solr.errors import JobError, RecordError, without_password
-from neardup_solr.letters import ANEW
+from neardup_solr.index_job import Job, JobSpec, Position, SavedJob, read_checkpoint
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from neardup_solr import checkpoint, sources
-from neardup_solr.checkpoint import Job, SavedJob, folders_of, read_job, read_letters, read_mtime
+from neardup_solr import index_job, sources
+from neardup_solr.dead_letter_file import Letter
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
-from neardup_solr.letters import Letter
+from neardup_solr.index_job import Job, SavedJob, folders_of, read_job, read_letters, read_mtime
 from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection
@@ -184,7 +184,7 @@ class LetterReader:
     Raises JobError if how it did so cannot be understood.
     """
 
-    def __init__(self, work: checkpoint.JobSpec) -> None:
+    def __init__(self, work: index_job.JobSpec) -> None:
         try:
             columns = {name: tuple(work.reading[name]) for name in ("text", "keep")}
             self.reading = Reading(**{**work.reading, **columns})

@@ -14,8 +14,8 @@ from typing import Any, Final
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import read_checkpoint, read_letters
 from neardup_solr.failpoint import KILLED
+from neardup_solr.index_job import read_checkpoint, read_letters
 from neardup_solr.settings import Settings
 from neardup_solr.solr import settle
 from neardup_solr.solr.retry import Retry

@@ -38,8 +38,8 @@ def show_letters(
 
     With --job, Solr does not have to be running.
     """
-    from neardup_solr.checkpoint import folders_of
-    from neardup_solr.letters import LETTERS
+    from neardup_solr.dead_letter_file import LETTERS
+    from neardup_solr.index_job import folders_of
     from neardup_solr.reports.row_table import check_output
 
     as_rows = show.choose_format(format)
@@ -116,7 +116,7 @@ def _find_target(typed: Typed) -> Collection:
     if typed["job"] is None or typed.place.address is not None:
         return typed.connect()
     from neardup_solr import embedded
-    from neardup_solr.checkpoint import read_job
+    from neardup_solr.index_job import read_job
     from neardup_solr.verbs.connect import ADDRESS
 
     work, usual = read_job(typed["job"]).work, os.environ.get(ADDRESS)
@@ -130,7 +130,7 @@ def _find_target(typed: Typed) -> Collection:
 
 def _format_letters(letters: Iterable[nd.types.Letter], format: str) -> Iterator[str]:
     """Format dead letters as lines, in JSONL as they are in their file."""
-    from neardup_solr.letters import line_of
+    from neardup_solr.dead_letter_file import line_of
     from neardup_solr.reports.row_table import RowTable
 
     if format == "jsonl":

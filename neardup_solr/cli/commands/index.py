@@ -22,7 +22,7 @@ def index(typed: Typed, *, max_failed: str = "0") -> int:
     source = typed.paths
     most_failed(max_failed, 0)
     can_resume = _check(typed)
-    from neardup_solr.checkpoint import folder_for
+    from neardup_solr.index_job import folder_for
     from neardup_solr.solr.unsigned import describe_unspaced
     from neardup_solr.sources import shown_name
     from neardup_solr.verbs.index_run import not_begun
@@ -54,11 +54,11 @@ def index(typed: Typed, *, max_failed: str = "0") -> int:
 
 def _say_if_unfinished(folder: Path) -> None:
     """Tell of an earlier run that did not end."""
-    from neardup_solr import checkpoint
+    from neardup_solr import index_job
 
     try:
-        with checkpoint.Job(folder):  # or it is at work
-            kept = checkpoint.read_checkpoint(folder)
+        with index_job.Job(folder):  # or it is at work
+            kept = index_job.read_checkpoint(folder)
     except nd.NeardupError:
         return  # which `index` reports
     if kept is not None and not kept.has_ended:

@@ -26,13 +26,13 @@ from neardup_solr.records import BORDER, NO_DISTANCE
 from neardup_solr.sizes import SIZES
 from neardup_solr.text.packed import Packed, pack, size_of
 from neardup_solr.verbs.duplicates.candidate_pairs import TEXTS, find_candidates, make_joining
+from neardup_solr.verbs.duplicates.checkpoint import UnfinishedRun
 from neardup_solr.verbs.duplicates.copies import find_copies, number_equal
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import AT_ONCE, split_fitting
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.remember import EarlierRun
 from neardup_solr.verbs.duplicates.row_answers import RowAnswers
-from neardup_solr.verbs.duplicates.unfinished import UnfinishedRun
 from neardup_solr.verbs.duplicates.verified import Verified
 
 if TYPE_CHECKING:

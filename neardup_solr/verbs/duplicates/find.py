@@ -13,6 +13,7 @@ from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, Progress
 from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.candidate_pairs import JOINING, find_candidates, name_way
+from neardup_solr.verbs.duplicates.checkpoint import delete_checkpoint
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus, read_corpus
 from neardup_solr.verbs.duplicates.doubts import Doubts, find_doubts
@@ -23,7 +24,6 @@ from neardup_solr.verbs.duplicates.remember import EarlierRun
 from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.duplicates.row_answers import find_answered
-from neardup_solr.verbs.duplicates.unfinished import delete_checkpoint
 from neardup_solr.verbs.duplicates.unique import identify
 
 # What becomes of records whose id came before; those that fail are told as such.

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from neardup_solr.sources.guess import Guess, guess_columns
+from neardup_solr.sources.column_guess import Guess, guess_columns
 
 RECORDS, REPEATED = 300, 30
 draw = random.Random(38)

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.checkpoint import (
+from neardup_solr.dead_letter_file import LETTERS, Letter, line_of
+from neardup_solr.errors import JobError, RecordError, SourceError
+from neardup_solr.index_job import (
     CHECKPOINT,
     LOCK,
     Job,
@@ -26,8 +28,6 @@ from neardup_solr.checkpoint import (
     read_checkpoint,
     read_letters,
 )
-from neardup_solr.errors import JobError, RecordError, SourceError
-from neardup_solr.letters import LETTERS, Letter, line_of
 from tests.refusals import refusal
 
 SERVER = "http://127.0.0.1:8983/solr"
@@ -83,7 +83,7 @@ def test_what_is_kept_is_on_the_disk_before_the_checkpoint(
 ) -> None:
     """Dead letters first, each file with an fsync: a machine that goes down has both or neither."""
     happened: list[str] = []
-    monkeypatch.setattr("neardup_solr.checkpoint.stop_at", happened.append)
+    monkeypatch.setattr("neardup_solr.index_job.stop_at", happened.append)
     monkeypatch.setattr(os, "fsync", lambda _: happened.append("fsync"))
     with Job(tmp_path / "a" / "new" / "job") as job:
         assert mode(job.folder) == 0o700
@@ -101,7 +101,7 @@ def test_the_umask_does_not_decide_who_may_read(tmp_path: Path) -> None:
     """Records of a source are for their owner: files 0600, their folder 0700."""
     code = (
         "import os; os.umask(0)\n"
-        "from tests.unit.test_checkpoint import *\n"
+        "from tests.unit.test_index_job import *\n"
         f"folder = Path({str(tmp_path / 'job')!r})\n"
         "with Job(folder) as job:\n"
         "    job.keep(WORK, REACHED, refused(7))\n"
@@ -335,7 +335,7 @@ def test_letters_that_were_edited_are_not_written_over(tmp_path: Path) -> None:
 def test_a_second_run_of_a_job_is_refused(tmp_path: Path) -> None:
     """In the same process and in another one; afterwards it may run."""
     folder = tmp_path / "job"
-    code = f"from tests.unit.test_checkpoint import *\nwith Job(Path({str(folder)!r})): pass"
+    code = f"from tests.unit.test_index_job import *\nwith Job(Path({str(folder)!r})): pass"
     with Job(folder) as job:
         job.keep(WORK, REACHED, ())
         with refusal(JobError, "job-busy", str(folder)), Job(folder):
@@ -366,7 +366,7 @@ def test_nothing_is_left_of_a_job_that_has_nothing_to_keep(
 FULL = """
 import resource, signal
 from tests.refusals import refusal
-from tests.unit.test_checkpoint import *
+from tests.unit.test_index_job import *
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, ({bytes}, {bytes}))
 folder = Path({folder!r})

@@ -21,10 +21,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from neardup_solr.errors import JobError, RecordError
-from neardup_solr.failpoint import stop_at
-from neardup_solr.files import atomic_path, home, private, refuse_failure
-from neardup_solr.letters import (
+from neardup_solr.dead_letter_file import (
     LETTERS,
     Letter,
     append_letters,
@@ -33,6 +30,9 @@ from neardup_solr.letters import (
     line_of,
     parse_letters,
 )
+from neardup_solr.errors import JobError, RecordError
+from neardup_solr.failpoint import stop_at
+from neardup_solr.files import atomic_path, home, private, refuse_failure
 
 FORMAT: Final = 1
 CHECKPOINT: Final = "checkpoint.json"
