@@ -145,7 +145,9 @@ class Alignment:
         """Describe what the texts share, and whether they differ in the same places."""
         first, count = self._texts[0], len(forms)
         texts = len(set(forms))
-        differing = [self._differing(place) for place in range(len(first) + 1)]
+        differing = [0.0] * (len(first) + 1)
+        for place in self._edits:
+            differing[place] = self._differing(place)
         least = min(SLOT + OF_FEW / count, MOST_OF_FEW)
         are_slots = [
             part >= least and len({*self._edits[place].values()}) + 1 >= FEWEST
@@ -209,10 +211,8 @@ class Alignment:
                 yield large
 
     def _differing(self, place: int) -> float:
-        """Compute the part of all pairs that differ in a place."""
-        edits = self._edits.get(place)
-        if not edits:
-            return 0.0
+        """Compute the part of all pairs that differ in a place where any does."""
+        edits = self._edits[place]
         counts = Counter(edits.values())
         count = len(self._texts)
         equal = sum(n * (n - 1) for n in (*counts.values(), count - len(edits)))

@@ -7,8 +7,9 @@ the largest clusters are looked at, and of the others' a sample.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ from neardup_solr.records import Cluster, key_of
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.graph import Compare, Graph, Grouped, RowNumbers
 
+# Templates of texts that were looked at, by their rows: None if they are of none.
+KnownTemplates: TypeAlias = dict[tuple[int, ...], Template | None]
 TEXTS, ALL_TEXTS = 50, 1_000  # that are looked at: of a cluster, and of all, about
 OTHERS = 0.25  # of these, from a sample of the clusters that are not the largest
 ALL_PAIRS = 20_000  # of documents of a cluster, that are compared with each other
@@ -60,10 +63,14 @@ class Doubts:
 
 
 def find_doubts(
-    corpus: Corpus, limits: Limits, grouped: Grouped, rows: RowNumbers, compare: Compare
-) -> Doubts:
-    """Find what may be no copies among what the clusters of a run would remove."""
-    templates = find_templates(corpus, grouped, rows)
+    corpus: Corpus, limits: Limits, grouped: Grouped, rows: RowNumbers, compare: Compare,
+    known: KnownTemplates,
+) -> Doubts:  # fmt: skip
+    """Find what may be no copies among what the clusters of a run would remove.
+
+    What texts are a template of is looked up in `known`, and added to it.
+    """
+    templates = find_templates(corpus, grouped, rows, known)
     texts, least = Texts(corpus, rows), corpus.measure.least(limits)
     return Doubts(
         templates=templates,
@@ -111,7 +118,9 @@ def find_far(grouped: Grouped, least: float, most: int | None, texts: Texts) -> 
     return describe_far(rest, clusters, share, 1 / step)
 
 
-def find_templates(corpus: Corpus, grouped: Grouped, rows: RowNumbers) -> tuple[Template, ...]:
+def find_templates(
+    corpus: Corpus, grouped: Grouped, rows: RowNumbers, known: KnownTemplates
+) -> tuple[Template, ...]:
     """Find the clusters that may be templates instead of copies, by some of their texts."""
     count = len(corpus) - len(corpus.dead)
     removed = sum(len(cluster.members) - 1 for cluster in grouped.clusters)
@@ -123,10 +132,14 @@ def find_templates(corpus: Corpus, grouped: Grouped, rows: RowNumbers) -> tuple[
     forms = dict(zip(wanted, corpus.normalize(corpus.texts(wanted)), strict=True))
     texts = [(cluster, [forms[row] for row in part]) for cluster, part in chosen]
     templates = []
-    for cluster, some in texts:
-        size = len(cluster.members)
-        if template := find_template(cluster.id, size, size / count, some):
-            templates.append(template)
+    for cluster, part in chosen:
+        size, key = len(cluster.members), tuple(part)
+        if key not in known:
+            known[key] = find_template(cluster.id, size, size / count, [forms[row] for row in part])
+        if template := known[key]:
+            templates.append(
+                replace(template, cluster=cluster.id, documents=size, share=size / count)
+            )
     ids = {each.cluster for each in templates if each.is_sure}
     small = [(each.id, len(each.members), some) for each, some in texts
              if each.id not in ids and len(some) < SEVERAL]  # fmt: skip

@@ -16,7 +16,7 @@ from neardup_solr.verbs.duplicates.candidate_pairs import JOINING, find_candidat
 from neardup_solr.verbs.duplicates.checkpoint import delete_checkpoint
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus, read_corpus
-from neardup_solr.verbs.duplicates.doubts import Doubts, find_doubts
+from neardup_solr.verbs.duplicates.doubts import Doubts, KnownTemplates, find_doubts
 from neardup_solr.verbs.duplicates.group import group_verified, make_compare
 from neardup_solr.verbs.duplicates.outcome import make_result
 from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
@@ -86,13 +86,13 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
         comparison.add_same(verified)
         grouped, rows = group_verified(comparison, verified)
         compare = make_compare(comparison, rows)
-        doubts, remedy = Doubts(), ""
+        doubts, remedy, known = Doubts(), "", KnownTemplates()
         if not plan.request.reach:  # a review removes nothing, and asks about doubtful pairs
-            doubts = find_doubts(corpus, comparison.comparer.limits, grouped, rows, compare)
+            doubts = find_doubts(corpus, comparison.comparer.limits, grouped, rows, compare, known)
         if doubts:
             from neardup_solr.verbs.duplicates.remedies import Remedies
 
-            remedy = Remedies.of(comparison, grouped, rows, doubts).find()
+            remedy = Remedies.of(comparison, grouped, rows, doubts, known).find()
         _warn_of_records(plan, corpus)
         since = None if earlier is None else earlier.changes
         result = make_result(

@@ -21,7 +21,7 @@ from neardup_solr.measures.equality import NUMBERS, parse_equality
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import Removed
 from neardup_solr.verbs.duplicates.comparison import Comparison
-from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, find_doubts
+from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, KnownTemplates, find_doubts
 from neardup_solr.verbs.duplicates.graph import Graph, Grouped, RowNumbers, group
 from neardup_solr.verbs.duplicates.group import make_compare
 
@@ -40,11 +40,13 @@ class Remedies:
     graph: Graph
     are_unlike: NDArray[np.bool_]
     is_whole: bool
+    known: KnownTemplates
 
     @classmethod
     def of(
-        cls, comparison: Comparison, grouped: Grouped, rows: RowNumbers, doubts: Doubts
-    ) -> Remedies:
+        cls, comparison: Comparison, grouped: Grouped, rows: RowNumbers, doubts: Doubts,
+        known: KnownTemplates,
+    ) -> Remedies:  # fmt: skip
         """Take the documents of the clusters that are doubted, or some of each."""
         graph, labels = grouped.graph, grouped.labels
         are_templates = _mark_templates(graph, labels, doubts)
@@ -77,6 +79,7 @@ class Remedies:
             graph=_take(graph, nodes, is_inner),
             are_unlike=are_unlike[nodes],
             is_whole=len(nodes) == int(are_doubted.sum()),
+            known=known,
         )
 
     def find(self) -> str:
@@ -120,7 +123,7 @@ class Remedies:
         corpus, limits = comparison.corpus, comparison.comparer.limits
         if limits.max_distance is None:
             limits = Limits(min_similarity=least)
-        if find_doubts(corpus, limits, grouped, rows, compare):
+        if find_doubts(corpus, limits, grouped, rows, compare, self.known):
             return None
         if corpus.is_across:
             removed = remove_across(grouped.pairs)
