@@ -40,14 +40,7 @@ def band_candidates(
     """
     room = min(joining.memory, SIZES.band_keys)
     at_once = max(1, min(settings.bands, room // (_COST * max(len(signatures), 1))))
-    count, used = len(signatures), settings.bands * settings.rows
-    alike = np.empty(count, dtype=np.uint64)
-
-    def hash_alike(part: slice) -> None:
-        joins.hash_whole(signatures[part], used, alike[part])
-        release_pages(signatures[part])
-
-    _by_parts(hash_alike, count, joining)
+    alike = hash_signatures(signatures, settings.bands * settings.rows, joining)
 
     def hash_rounds() -> Iterator[NDArray[np.uint64]]:
         for first in range(0, settings.bands, at_once):
@@ -59,6 +52,20 @@ def band_candidates(
             on_progress(last, settings.bands)
 
     return _join_rounds(hash_rounds(), alike, joining)
+
+
+def hash_signatures(
+    signatures: NDArray[np.uint32], used: int, joining: Joining
+) -> NDArray[np.uint64]:  # fmt: skip
+    """Hash the first `used` values of each signature: shape (documents,)."""
+    hashes = np.empty(len(signatures), dtype=np.uint64)
+
+    def fill(part: slice) -> None:
+        joins.hash_whole(signatures[part], used, hashes[part])
+        release_pages(signatures[part])
+
+    _by_parts(fill, len(signatures), joining)
+    return hashes
 
 
 def key_candidates(

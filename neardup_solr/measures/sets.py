@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from neardup_solr import measures
 from neardup_solr.argument_types import Way
 from neardup_solr.kernel import joins, shingle_hashes
+from neardup_solr.mapped_pages import release_pages
 from neardup_solr.measures import Flat, Measure, Measurements, Similarities
 from neardup_solr.measures.pairs import Pairs, in_parts
 from neardup_solr.measures.text_hashes import hash_sets
@@ -100,6 +101,7 @@ def estimate_pairs(
         joins.equal_values(signatures, pairs[part], shares[part])
 
     in_parts(estimate_part, np.full(len(pairs), signatures.shape[1]), threads)
+    release_pages(signatures)
     return shares
 
 

@@ -129,7 +129,7 @@ def _find_candidates(plan: RunPlan, corpus: Corpus, way: Way, copies: Copies | N
         tell(JOINING, 0, None)
         candidates = shingle_candidates(sets, least, joining=joining)
     if way == "shingles" or candidates.hot_keys:
-        copies = copies or find_signed_copies(plan, corpus, joining.cap)
+        copies = copies or find_signed_copies(plan, corpus, joining)
         pairs, _ = copies.expand(copies.pairs(), joining)
         candidates = replace(candidates, pairs=_unite(joining, candidates.pairs, pairs))
     if not len(joining.groups):

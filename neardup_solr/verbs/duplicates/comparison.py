@@ -16,7 +16,6 @@ from neardup_solr.argument_types import Way
 from neardup_solr.candidates import Copies
 from neardup_solr.cores import count_cores
 from neardup_solr.errors import SettingsError
-from neardup_solr.mapped_pages import release_pages
 from neardup_solr.measures import Comparer, Flat, Limits, floor
 from neardup_solr.measures.equality import Equality
 from neardup_solr.measures.pairs import Pairs, number_pairs
@@ -210,8 +209,6 @@ class Comparison:
                     verified.below += _count_below(
                         comparer, prepared, placed, similarities, is_near
                     )
-                if prepared is self.corpus.signatures:
-                    release_pages(prepared)
                 on_progress(Progress(COMPARING, min(keeper.done, len(pairs)), len(pairs)))
         verified.take(keeper.parts)
         return verified

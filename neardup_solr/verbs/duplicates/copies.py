@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import ONE_SIDE, SPREAD, Copies, Sides
-from neardup_solr.kernel import joins
+from neardup_solr.candidates import ONE_SIDE, SPREAD, Copies, Joining, Sides
 from neardup_solr.measures.equality import Equality
 from neardup_solr.minhash import sign
-from neardup_solr.progress import run_aside
 from neardup_solr.records import as_text
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import AT_ONCE
@@ -67,15 +64,15 @@ def read_whole(corpus: Corpus, rows: Sequence[int], columns: Sequence[FieldColum
     return list(map("\n".join, zip(*parts, strict=True)))
 
 
-def find_signed_copies(plan: RunPlan, corpus: Corpus, cap: int) -> Copies:
-    """Find the documents whose signatures are equal, and of more than `cap` the normal forms."""
-    keys = np.empty(len(corpus), dtype=np.uint64)
-    signatures = corpus.signatures
-    run_aside(partial(joins.hash_whole, signatures, signatures.shape[1], keys))
+def find_signed_copies(plan: RunPlan, corpus: Corpus, joining: Joining) -> Copies:
+    """Find the documents whose signatures are equal, and of many such the normal forms."""
+    from neardup_solr.candidates.by_band import hash_signatures
+
+    keys = hash_signatures(corpus.signatures, corpus.signatures.shape[1], joining)
     rows = np.empty(0, dtype=np.int64)
     if corpus.measure.needs_texts:
         _, numbers, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        rows = np.flatnonzero(counts[numbers] > cap)
+        rows = np.flatnonzero(counts[numbers] > joining.cap)
     for at in range(0, len(rows), AT_ONCE):
         part = rows[at : at + AT_ONCE]
         texts = [text or "" for text in corpus.texts(part.tolist())]

@@ -12,6 +12,7 @@ from neardup_solr.clusters.canonical import FILLED, LENGTH, Rule
 from neardup_solr.clusters.components import Labels, components
 from neardup_solr.clusters.linkage import missing_pairs
 from neardup_solr.errors import SettingsError
+from neardup_solr.mapped_pages import release_pages
 from neardup_solr.measures import Distances, Similarities
 from neardup_solr.measures.pairs import NO_PAIRS, Pairs, find_pairs
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
@@ -33,7 +34,7 @@ from neardup_solr.verbs.duplicates.graph import (
 from neardup_solr.verbs.duplicates.parts import AT_ONCE
 from neardup_solr.verbs.duplicates.verified import Verified
 
-PAIRS_AT_ONCE = 1 << 14  # whose signatures are looked at
+PAIRS_AT_ONCE = 1 << 12  # whose signatures are looked at, in pages that hold others, too
 
 
 @gc_disabled()
@@ -198,4 +199,5 @@ def _count_shared(corpus: Corpus, pairs: Pairs) -> NDArray[np.int64]:
     for at in range(0, len(pairs), PAIRS_AT_ONCE):
         part = slice(at, at + PAIRS_AT_ONCE)
         shared[part] = count_shared_bands(corpus.signatures, pairs[part], corpus.settings)
+        release_pages(corpus.signatures)
     return shared
