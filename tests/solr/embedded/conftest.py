@@ -16,13 +16,21 @@ from tests.solr.homes import settled
 
 
 @pytest.fixture
-def own_home(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def own_home(home: Path, tmp_path: Path) -> Iterator[Path]:
     """An empty home with the jars of the usual Solr, which is used if no address is named."""
-    monkeypatch.delenv("NEARDUP_SOLR_VERSION", raising=False)
-    monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
-    with settled(tmp_path) as place:
-        shutil.rmtree(place.server)
-        yield place.home
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("NEARDUP_SOLR_VERSION", raising=False)
+        patch.delenv("NEARDUP_SOLR_URL", raising=False)
+        with settled(tmp_path) as place:
+            shutil.rmtree(place.server)
+            yield place.home
+
+
+@pytest.fixture
+def environment(own_home: Path) -> Iterator[pytest.MonkeyPatch]:
+    """Variables of a test in a home of its own, undone before that is, unlike `monkeypatch`."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
 
 
 class FakeJava:

@@ -102,10 +102,10 @@ def test_a_stub_is_loaded_instead_of_what_it_replaces() -> None:
 
 
 def test_a_stub_that_is_not_built_is_said_before_anything_is_downloaded(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, environment: pytest.MonkeyPatch
 ) -> None:
     """No repository has it; the line says who builds it, and which version needs none."""
-    monkeypatch.setenv("NEARDUP_SOLR_VERSION", "10.0.0")
+    environment.setenv("NEARDUP_SOLR_VERSION", "10.0.0")
     FakeJava(path, "21")
     told: list[str] = []
     with refusal(ServerError, "download-failed", "scripts/solr-10", USUAL):

@@ -55,12 +55,12 @@ def jars_folder() -> Path:
 
 
 def test_the_home_can_be_moved_by_the_environment(
-    java: FakeJava, own_home: Path, monkeypatch: pytest.MonkeyPatch
+    java: FakeJava, own_home: Path, environment: pytest.MonkeyPatch
 ) -> None:
     """NEARDUP_HOME decides; a link to it is the same home."""
     link = own_home.with_name("link")
     link.symlink_to(own_home)
-    monkeypatch.setenv("NEARDUP_HOME", str(link))
+    environment.setenv("NEARDUP_HOME", str(link))
     solr_home = property_of(java.start(), "solr.solr.home")
     assert solr_home == str(own_home.resolve() / "server" / "solr")
 
@@ -79,15 +79,15 @@ def test_without_it_the_home_is_the_users_data_folder(
     system: type[PlatformDirsABC],
     variable: str,
     below: str,
-    monkeypatch: pytest.MonkeyPatch,
+    environment: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
     """It is where programs of the system keep data, without an author's name."""
     for name in ("NEARDUP_HOME", "XDG_DATA_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(platformdirs, "PlatformDirs", system)
-    monkeypatch.setattr(windows, "get_win_folder", windows.get_win_folder_from_env_vars)
-    monkeypatch.setenv(variable, str(tmp_path / "user"))
+        environment.delenv(name, raising=False)
+    environment.setattr(platformdirs, "PlatformDirs", system)
+    environment.setattr(windows, "get_win_folder", windows.get_win_folder_from_env_vars)
+    environment.setenv(variable, str(tmp_path / "user"))
     assert jars_folder() == tmp_path / "user" / below / "solr-9.10.1" / "jars"
 
 
@@ -103,10 +103,10 @@ def test_a_home_that_java_cannot_have_on_its_class_path_is_refused(
 
 @pytest.mark.usefixtures("java", "no_network")
 def test_each_version_has_folders_of_its_own(
-    own_home: Path, monkeypatch: pytest.MonkeyPatch
+    own_home: Path, environment: pytest.MonkeyPatch
 ) -> None:
     """By the variable; the first one keeps its old place."""
-    monkeypatch.setenv("NEARDUP_SOLR_VERSION", "9.4.1")
+    environment.setenv("NEARDUP_SOLR_VERSION", "9.4.1")
     assert jars_folder() == own_home / "solr-9.4.1" / "jars"
     assert [path.name for path in (own_home / "9.4.1").iterdir()] == ["server"]
     assert not (own_home / "server" / "lock").exists()

@@ -44,9 +44,9 @@ def test_an_old_java_is_refused(path: Path, version: str) -> None:
         nd.connect()
 
 
-def test_solr_10_needs_a_newer_java(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_solr_10_needs_a_newer_java(path: Path, environment: pytest.MonkeyPatch) -> None:
     """What 9.10 runs on may be too old for it; with a newer one its jars are what is missing."""
-    monkeypatch.setenv("NEARDUP_SOLR_VERSION", "10.0.0")
+    environment.setenv("NEARDUP_SOLR_VERSION", "10.0.0")
     FakeJava(path, "17.0.15")
     with refusal(ServerError, "java-missing", "Java 21"):
         nd.connect()
