@@ -65,6 +65,12 @@ class CollectionFacts:
         return f"neardup init {self.place}{names.options(self.kept)}"
 
 
+def _can_be_searched(field: Field | None) -> bool:
+    """Tell whether Solr can find the texts of a field: one that is only stored it cannot."""
+    is_searched = field is not None and (field.indexed or field.doc_values)
+    return is_searched and not text_problem(field)
+
+
 def read_facts(
     collection: Collection, *, text: Sequence[str], prefix: str | None
 ) -> CollectionFacts:
@@ -82,8 +88,10 @@ def read_facts(
         written = losses.count_written(fields, used)
         written = {name: count for name, count in written.items() if name in safe}
         if documents:
-            readable = (name for name in names.text if not text_problem(fields.field(name)))
-            empty = tuple(name for name in readable if not losses.has_values(name))
+            empty = tuple(
+                name for name in names.text
+                if _can_be_searched(fields.field(name)) and not losses.has_values(name)
+            )  # fmt: skip
     longest = None
     if not text and any(text_problem(fields.field(name)) for name in names.text):
         longest = admin.longest_texts(collection, likely_texts(fields, names, used or ()))
