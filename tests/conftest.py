@@ -133,17 +133,6 @@ def living_solr() -> None:
             pytest.fail(f"a test before this one ended the Solr of all: see {server.home}")
 
 
-@pytest.fixture(autouse=True)
-def same_home(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail if a test leaves another home to those after it: their Solr would ask for a password."""
-    before = os.environ.get("NEARDUP_HOME")
-    yield
-    after = os.environ.get("NEARDUP_HOME")
-    if before is not None and after != before:  # the first test makes the home
-        os.environ["NEARDUP_HOME"] = before
-        pytest.fail(f"$NEARDUP_HOME is {after} after the test")
-
-
 @pytest.fixture(scope="session", autouse=True)
 def entry_points() -> Iterator[None]:
     """Those that ran got the types that they declare: others would be compiled for at run time."""

@@ -104,17 +104,20 @@ def read_at_hand(terminal: int) -> str:
 def test_pairs_of_long_texts(
     measure: str, number: signal.Signals, long_texts: Path, tmp_path: Path, row: Any
 ) -> None:
-    """What machine code is in the middle of is not waited for, and no half report stays."""
+    """What machine code is in the middle of is not waited for, and no half report stays.
+
+    Parts of the comparison that were finished may be kept, for the next run to go on from.
+    """
     report = tmp_path / "report.tsv"
     words = [*NEARDUP, "duplicates", str(long_texts), "--measure", measure, "--by", "all"]
     took = stopped(
         [*words, "--min-similarity", "0.01", "-o", str(report)],
         lambda said: "texts" in said,
         number,
-        after=6.0,  # by then pairs are compared, and the first part is not finished
+        after=6.0,  # by then pairs are compared
     )
     assert took < SECONDS
-    assert not [*tmp_path.iterdir()]
+    assert {path.name for path in tmp_path.iterdir()} <= {"report.tsv.unfinished"}
     row("R9", f"{number.name} while long texts are compared by {measure}: {took:.1f} s", GOAL)
 
 
