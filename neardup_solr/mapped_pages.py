@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def release_pages(values: NDArray[Any]) -> None:
-    """Let what an array has of a mapped file leave memory; it comes back when it is looked at.
+    """Let what an array has of a mapped file leave memory, until it is looked at again.
 
     Nothing is done for an array that is no part of a mapped file, or where the system cannot do it.
     """
