@@ -8,12 +8,17 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from neardup_solr.errors import RecordError
+from neardup_solr.progress import map_in_order
+from neardup_solr.records import Run
 from neardup_solr.sizes import SIZES
 from neardup_solr.sources.compression import (
     MOST_HEAD,
@@ -23,12 +28,14 @@ from neardup_solr.sources.compression import (
 )
 from neardup_solr.sources.dialect import WITH_DELIMITER
 from neardup_solr.sources.encodings import find_encoding, recode
-from neardup_solr.sources.part import SourcePart, SourceTable
+from neardup_solr.sources.part import Piece, SourcePart, SourceTable
 from neardup_solr.sources.values import Unusable, too_large
 
 if TYPE_CHECKING:
     from neardup_solr.kernel import Compiled
 
+B = TypeVar("B")
+R = TypeVar("R")
 _LINE_END: Final = re.compile(rb"\r(?!\r*(?:\n|\Z))|\n")
 # How many times its limit a record of a pipe may have: what is too large is passed over, but
 # /dev/zero has no end.
@@ -49,6 +56,42 @@ def is_worth(scan: Compiled, number: int) -> bool:
     The first ones are not if it would have to be compiled, which takes seconds.
     """
     return number >= SIZES.read_alone or scan.is_stored()
+
+
+def map_blocks(
+    part: SourcePart, work: Callable[[tuple[int, B]], R], blocks: Iterable[B]
+) -> Iterator[tuple[B, R]]:
+    """Yield each block of a part with what work makes of its number and it, by all cores.
+
+    The blocks of a standard input whose records are passed on at once are not read ahead.
+    """
+    few = None if part.reading.at_once and part.path is None else SIZES.read_alone
+    return ((block, made) for (_, block), made in map_in_order(work, enumerate(blocks), few=few))
+
+
+def number_runs(
+    blocks: Iterable[tuple[B, Run | None]], split: Callable[[B], Sequence[bytes | None]],
+    make: Callable[[int, Sequence[bytes | None]], Iterable[Piece]],
+) -> Iterator[Piece]:  # fmt: skip
+    """Yield the run of each block with its numbers, or what is made of its lines by themselves.
+
+    Lines are numbered from 1 on; `make` gets the number of the first.
+    """
+    first = 1
+    for block, run in blocks:
+        if run:
+            numbers = range(first, first + len(run))
+            yield replace(run, numbers=numbers)
+        else:
+            raws = split(block)
+            numbers = range(first, first + len(raws))
+            yield from make(first, raws)
+        first = numbers.stop
+
+
+def encode_block(block: bytes) -> NDArray[np.uint8]:
+    """Make an array of a block of whole lines, each with its newline, for compiled code."""
+    return np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
 
 
 def split_lines(block: bytes | None, limit: int) -> list[bytes | None]:

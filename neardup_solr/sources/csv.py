@@ -11,10 +11,8 @@ from itertools import compress, pairwise
 from typing import Any, Final, NamedTuple
 
 from neardup_solr.errors import RecordError, counted
-from neardup_solr.progress import map_in_order
 from neardup_solr.records import NOTHING, Run
-from neardup_solr.sizes import SIZES
-from neardup_solr.sources.blocks import blocks_of_lines, split_lines
+from neardup_solr.sources.blocks import blocks_of_lines, map_blocks, split_lines
 from neardup_solr.sources.column import (
     ROWS_BELOW,
     Columns,
@@ -157,11 +155,8 @@ class CsvRows:
             return None if run is None else (run, scanned.lines)
 
         reading, feed = self.reading, self.feed
-        few = None if reading.at_once and self.part.path is None else SIZES.read_alone
         blocks = feed.blocks if self.delimiter == "\t" else blocks_of_rows(feed.blocks)
-        feed.scanned = (
-            (block, run) for (_, block), run in map_in_order(scan, enumerate(blocks), few=few)
-        )
+        feed.scanned = map_blocks(self.part, scan, blocks)
 
     def _fit(self, row: Any, raw: bytes) -> Any:
         """Make a row as wide as the header by quotes behind backslashes, or by empty cells."""

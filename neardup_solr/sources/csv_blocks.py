@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from neardup_solr.sources.blocks import is_worth
-from neardup_solr.text.packed import SPARE, Packed
+from neardup_solr.sources.blocks import encode_block, is_worth
+from neardup_solr.text.packed import Packed, make_room
 
 MOST_BLOCKS: Final = 16  # that are joined until all quotes are closed
 
@@ -56,10 +56,10 @@ def scan_block(
     if not is_worth(scan_rows, number):
         return None
     width, id, text = columns
-    codes = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
-    most, room = len(codes) // 2 + 2, len(codes) + SPARE
-    ids, texts = (Packed(np.empty(room, np.uint8), np.empty(most, np.uint64)) for _ in range(2))
-    begins = np.empty(most, np.int64)
+    codes = encode_block(block)
+    most = len(codes) // 2 + 1
+    ids, texts = make_room(len(codes), most), make_room(len(codes), most)
+    begins = np.empty(most + 1, np.int64)
     rows, lines = scan_rows(
         codes, np.uint8(ord(delimiter)), np.array([width, -1 if id is None else id, text]),
         names.data, names.bounds, ids.data, ids.bounds, texts.data, texts.bounds, begins,

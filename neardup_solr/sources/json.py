@@ -16,13 +16,14 @@ import numpy as np
 import orjson
 
 from neardup_solr.errors import RecordError
-from neardup_solr.progress import map_in_order
 from neardup_solr.records import Run
-from neardup_solr.sizes import SIZES
 from neardup_solr.sources.blocks import (
     blocks_of_lines,
+    encode_block,
     is_worth,
+    map_blocks,
     most_passed_over,
+    number_runs,
     read_ahead,
     read_blocks,
     split_lines,
@@ -35,7 +36,7 @@ from neardup_solr.sources.objects import from_objects, load, make_object, parse_
 from neardup_solr.sources.part import Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
 from neardup_solr.text.json_keys import has_key_twice
-from neardup_solr.text.packed import SPARE, Packed, pack
+from neardup_solr.text.packed import Packed, make_room, pack
 
 _Columns: TypeAlias = tuple[Sequence[Any], Packed]  # ids and texts
 _Chunk: TypeAlias = bytes | list[bytes | None] | None  # lines, elements, or a line too long
@@ -88,20 +89,10 @@ class JsonObjects:
 
     def documents(self) -> Iterator[Piece]:
         """Make documents of the objects, many at once if these are alike."""
-        reading, first = self.reading, 1
-        if not reading.is_in_runs:  # a notice tells of columns that no object has
-            yield from self._make(1, self._raws())
-            return
-        few = None if reading.at_once and self.part.path is None else SIZES.read_alone
-        for (_, chunk), run in map_in_order(self._read_run, enumerate(self.chunks), few=few):
-            if run:
-                numbers = range(first, first + len(run))
-                yield replace(run, numbers=numbers)
-            else:
-                raws = _split(chunk, self.room)
-                numbers = range(first, first + len(raws))
-                yield from self._make(first, raws)
-            first = numbers.stop
+        if not self.reading.is_in_runs:  # a notice tells of columns that no object has
+            return self._make(1, self._raws())
+        chunks = map_blocks(self.part, self._read_run, self.chunks)
+        return number_runs(chunks, partial(_split, room=self.room), self._make)
 
     def _read_run(self, numbered: tuple[int, _Chunk]) -> Run | None:
         """Make a run of the objects in a chunk, None if any of them needs a closer look."""
@@ -175,9 +166,9 @@ def _scan(block: bytes, number: int, reading: Reading) -> _Columns | None:
 
     if not is_worth(scan_objects, number):
         return None
-    codes = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
-    most, room = 2 + len(codes) // LEAST, len(codes) + SPARE
-    texts, ids = (Packed(np.empty(room, np.uint8), np.empty(most, np.uint64)) for _ in range(2))
+    codes = encode_block(block)
+    most = 1 + len(codes) // LEAST
+    ids, texts = make_room(len(codes), most), make_room(len(codes), most)
     keys = (np.frombuffer(name.encode(), np.uint8) for name in (reading.id, reading.text[0]))
     count = scan_objects(codes, *keys, texts.data, texts.bounds, ids.data, ids.bounds)
     return None if count < 0 else (ids.trim(count), texts.trim(count))

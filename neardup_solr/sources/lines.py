@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Final
 
 import numpy as np
 
 from neardup_solr.errors import RecordError
-from neardup_solr.progress import map_in_order
 from neardup_solr.records import Run
 from neardup_solr.sizes import SIZES
-from neardup_solr.sources.blocks import blocks_of_lines, is_worth, read_ahead, split_lines
+from neardup_solr.sources.blocks import (
+    blocks_of_lines,
+    encode_block,
+    is_worth,
+    map_blocks,
+    number_runs,
+    read_ahead,
+    split_lines,
+)
 from neardup_solr.sources.column import number_them
 from neardup_solr.sources.document import decode_raw, make_document, make_run, unusable
 from neardup_solr.sources.formats import MOST_LINES, are_enough, whole_lines
 from neardup_solr.sources.part import ID, NUMBERED, TEXT, Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import ROW, Reading
 from neardup_solr.sources.values import Unusable, decode
-from neardup_solr.text.packed import SPARE, Packed
+from neardup_solr.text.packed import make_room
 
 MOST_OF_LINES: Final = 1_000  # that tell whether they begin with ids
 
@@ -57,18 +65,13 @@ class TextLines:
 
     def documents(self) -> Iterator[Piece]:
         """Make documents of the lines, many at once if these are alike."""
-        reading, first = self.reading, 1
-        few = None if reading.at_once and self.part.path is None else SIZES.read_alone
-        for (_, block), run in map_in_order(self._read_run, enumerate(self.blocks), few=few):
-            if run:
-                numbers = range(first, first + len(run))
-                yield replace(run, numbers=numbers)
-            else:
-                raws = split_lines(block, self.room)
-                numbers = range(first, first + len(raws))
-                for number, raw in zip(numbers, raws, strict=True):
-                    yield from _of_line(f"{self._where}{number}", raw, reading)
-            first = numbers.stop
+        blocks = map_blocks(self.part, self._read_run, self.blocks)
+        return number_runs(blocks, partial(split_lines, limit=self.room), self._make)
+
+    def _make(self, first: int, raws: Sequence[bytes | None]) -> Iterator[Record]:
+        """Make a document of each line by itself."""
+        for number, raw in enumerate(raws, first):
+            yield from _of_line(f"{self._where}{number}", raw, self.reading)
 
     def _read_run(self, numbered: tuple[int, bytes | None]) -> Run | None:
         """Make a run of the lines in a block, None if any of them needs a closer look."""
@@ -77,9 +80,9 @@ class TextLines:
         number, block = numbered
         if block is None or len(block) > self.room or not is_worth(scan_lines, number):
             return None
-        codes = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
-        most, size = 1 + np.count_nonzero(codes == NEWLINE), len(codes) + SPARE
-        ids, texts = (Packed(np.empty(size, np.uint8), np.empty(most, np.uint64)) for _ in "it")
+        codes = encode_block(block)
+        most = int(np.count_nonzero(codes == NEWLINE))
+        ids, texts = make_room(len(codes), most), make_room(len(codes), most)
         count = scan_lines(
             codes, self.reading.has_ids, ids.data, ids.bounds, texts.data, texts.bounds
         )

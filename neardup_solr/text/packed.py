@@ -87,6 +87,11 @@ def pack(texts: Sequence[str]) -> Packed:
     return Packed(np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8), bounds)
 
 
+def make_room(size: int, count: int) -> Packed:
+    """Make room for so many texts, with so many bytes together, which compiled code fills."""
+    return Packed(np.empty(size + SPARE, np.uint8), np.empty(count + 1, np.uint64))
+
+
 def join_packed(parts: Sequence[Packed]) -> Packed:
     """Join the texts of all parts."""
     if len(parts) == 1:
