@@ -191,8 +191,8 @@ def _prepare(**typed: str | bool | None) -> None:
         print(START, end="")
 
 
-def main() -> None:
-    """Run the command, and tell an error of ours by one line and an exit code.
+def main() -> int:
+    """Run the command, tell an error of ours by one line, and return the exit code.
 
     Raises KeyboardInterrupt if it was interrupted.
     """
@@ -201,8 +201,7 @@ def main() -> None:
     if code == INTERRUPTED:
         raise KeyboardInterrupt  # of which `__main__` tells
     _flush()
-    if code:
-        os._exit(code)  # at once: threads may still wait for a Solr that hangs
+    return code
 
 
 def _open_streams() -> None:
