@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from neardup_solr.text.links import (
@@ -24,7 +25,7 @@ from neardup_solr.text.links import (
     write_nothing,
 )
 from neardup_solr.text.normalize import words_of
-from neardup_solr.text.roman import ALONE, read_numerals, read_roman
+from neardup_solr.text.roman import ALONE, find_numerals, read_numerals, read_roman
 from neardup_solr.text.written_amounts import (
     FRACTION,
     GROUPS,
@@ -110,7 +111,7 @@ def list_numbers(text: str) -> list[str]:
     numerals count behind a word such as "part" or "chapter", and in capitals from two letters on:
     "Part II" is "part 2". Links, e-mail addresses, hashes, UUIDs and ids are left out.
     """
-    written = _write_notations(_select_near_digits(_write_digits(text)))
+    written = _write_notations(_select_near_digits(_write_digits(_select_near_numbers(text))))
     return [show_date(_UNIT.sub("", number)) for number in _NUMBER.findall(written)]
 
 
@@ -189,21 +190,35 @@ def _write_notations(text: str) -> str:
     return folded
 
 
+def _select_near_numbers(text: str) -> str:
+    """Take the words near digits and Roman numerals: no notation and no name has others.
+
+    A text is taken as it is if other forms of its characters may be digits.
+    """
+    if not unicodedata.is_normalized("NFKC", text):
+        return text
+    return _select_near(text, (match.span() for match in find_numerals(text)))
+
+
 def _select_near_digits(text: str) -> str:
-    """Take the words near digits: no notation has others. Most texts have few.
+    """Take the words near digits: no notation has others. Most texts have few."""
+    return _select_near(text, (match.span() for match in _DIGITS.finditer(text)))
+
+
+def _select_near(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Take the words near some parts of a text, which follow each other.
 
     Long blanks are words apart that notations join, so a text with such is taken as it is.
     """
     if _LONG_BLANK.search(text):
         return text
-    spans: list[tuple[int, int]] = []
-    for match in _DIGITS.finditer(text):
-        first, last = match.span()
-        if spans and first - spans[-1][1] <= 2 * NEAR:
-            first = spans.pop()[0]
-        spans.append((first, last))
-    windows: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for first, last in spans:
+        if joined and first - joined[-1][1] <= 2 * NEAR:
+            first = joined.pop()[0]
+        joined.append((first, last))
+    windows: list[tuple[int, int]] = []
+    for first, last in joined:
         first, last = _begin_near(text, first), _end_near(text, last)
         if windows and first <= windows[-1][1]:
             first = windows.pop()[0]
@@ -212,18 +227,23 @@ def _select_near_digits(text: str) -> str:
 
 
 def _begin_near(text: str, at: int) -> int:
-    """Find where the words before a place begin."""
-    at = max(at - NEAR, 0)
+    """Find where the words before the word at a place begin."""
+    return _begin_word(text, max(_begin_word(text, at) - NEAR, 0))
+
+
+def _begin_word(text: str, at: int) -> int:
     while at and not text[at - 1].isspace():
         at -= 1
     return at
 
 
 def _end_near(text: str, at: int) -> int:
-    """Find where the words behind a place end."""
-    size = len(text)
-    at = min(at + NEAR, size)
-    while at < size and not text[at].isspace():
+    """Find where the words behind the word at a place end."""
+    return _end_word(text, min(_end_word(text, at) + NEAR, len(text)))
+
+
+def _end_word(text: str, at: int) -> int:
+    while at < len(text) and not text[at].isspace():
         at += 1
     return at
 

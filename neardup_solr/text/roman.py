@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _HAS_NUMERAL = re.compile(r"\b[ivxlIVXL]+\b")
+_HAS_NUMBER = re.compile(r"\d+|\b[ivxlIVXL]+\b")
 # "Part II" and "vol. ii"; without such a word, "XIV" counts, but no letter that stands alone.
 _HEADS = (
     "act appendix article book chapter class episode grade level no number part phase season"
@@ -22,6 +24,13 @@ ALONE = re.compile(rf"\b(?=[IVX]{{2,}}\b){_TENS_AND_ONES}(?<=[IVX])\b(?!\.\w)")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 
+def find_numerals(text: str) -> Iterator[re.Match[str]]:
+    """Find the digits of a text, and what may be a Roman numeral in it, in their order."""
+    for match in _HAS_NUMBER.finditer(text):
+        if match[0].isdigit() or len(match[0]) > 1 or _stands_behind_head(text, match):
+            yield match
+
+
 def read_numerals(text: str) -> str:
     """Write Roman numerals behind a word such as "part" in digits.
 
@@ -29,15 +38,19 @@ def read_numerals(text: str) -> str:
     """
     written, end = list[str](), 0
     for match in _HAS_NUMERAL.finditer(text):
-        last = match.start()
-        while last and text[last - 1].isspace():
-            last -= 1
-        if last == match.start() or not _NUMERAL.fullmatch(match[0]):
-            continue
-        if _HEAD.search(text, max(0, last - _LONGEST), last):
+        if _NUMERAL.fullmatch(match[0]) and _stands_behind_head(text, match):
             written += text[end : match.start()], read_roman(match[0])
             end = match.end()
     return "".join((*written, text[end:])) if written else text
+
+
+def _stands_behind_head(text: str, match: re.Match[str]) -> bool:
+    """Tell whether a word such as "part" and blanks stand before a match."""
+    last = match.start()
+    while last and text[last - 1].isspace():
+        last -= 1
+    is_apart = last < match.start()
+    return is_apart and _HEAD.search(text, max(0, last - _LONGEST), last) is not None
 
 
 def read_roman(numeral: str) -> str:
