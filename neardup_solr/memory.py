@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import weakref
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from functools import partial
 from typing import IO, Any, TypeVar
 
@@ -55,13 +55,14 @@ class Spill:
         step = "set it to a size of 1M or more, such as 4G"
         parse = partial(parse_memory, name=MEMORY)
         self.memory = memory or read_number(MEMORY, _machine() // 2, step, parse)
-        self._files = ExitStack()
+        self._files: list[IO[bytes]] = []
 
     def __enter__(self) -> Spill:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._files.close()
+        for file in self._files:
+            file.close()
 
     @property
     def share(self) -> int:
@@ -88,9 +89,14 @@ class Spill:
     def file(self) -> IO[bytes]:
         """Make a new file without a name, or raise SourceError."""
         try:
-            return self._files.enter_context(tempfile.TemporaryFile(buffering=0))
+            self._files.append(tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 - by __exit__
         except OSError as error:
             raise _no_room(error) from None
+        return self._files[-1]
+
+    def keep(self, file: IO[bytes]) -> None:
+        """Leave a file open when the others are closed."""
+        self._files.remove(file)
 
     def write(self, file: IO[bytes], content: bytes | memoryview) -> None:
         """Append to a file. Raises SourceError if the disk is full."""
@@ -150,6 +156,12 @@ class Rows:
             content = self.read(0, first)
             table = np.frombuffer(content, self._table.dtype).reshape(first, self._table.shape[1])
             self._table, self._file = table.copy(), None
+
+    def keep(self) -> None:
+        """Keep the rows readable for as long as there is this object, not as the spill."""
+        if self._file is not None:
+            self._spill.keep(self._file)
+            weakref.finalize(self, self._file.close)
 
     def read(self, first: int, last: int) -> bytes:
         """Read rows as bytes. Those of a file do not stay in memory."""
@@ -216,6 +228,11 @@ class Strings(Column[str]):
 
     def __len__(self) -> int:
         return len(self._ends) - 1
+
+    def keep(self) -> None:
+        """Keep the strings readable for as long as there is this object, not as the spill."""
+        self._bytes.keep()
+        self._ends.keep()
 
     def take(self, rows: Sequence[int]) -> list[str]:
         """Take the strings of rows."""

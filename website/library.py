@@ -22,8 +22,8 @@ from website import escape_stars
 
 # A collection is opened and passed to functions, which are written with its methods; the base of
 # results with tables has no use of its own.
-NOT_FOR_USERS = {"Collection", "Graph", "Origin", "Prepared", "Table"}
-INNER = ("endpoint", "graph", "has_ids", "origin", "whole_ids")  # fields of results
+NOT_FOR_USERS = {"Collection", "Grouped", "Origin", "Prepared", "Table"}
+INNER = ("endpoint", "grouped", "has_ids", "origin", "whole_ids")  # fields of results
 # The properties of a collection that users read.
 OF_COLLECTIONS = ("base", "name", "session", "names")
 # With arguments, whose defaults are told.

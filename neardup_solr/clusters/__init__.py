@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,7 @@ from neardup_solr.kernel import graph
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.measures.wedges import list_neighbours
-from neardup_solr.records import Cluster, Member
+from neardup_solr.records import AnyId, Cluster, Member
 
 MOST_WALKED = 2_000  # documents of a cluster whose diameter is worth the time
 
@@ -56,8 +58,87 @@ def bridges(documents: int, pairs: Pairs, labels: Labels) -> NDArray[np.int64]:
     return np.flatnonzero(marks)
 
 
-def make_clusters(
-    ids: Sequence[str],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterRows:
+    """Clusters of two documents or more as columns, in the natural order of their first ids.
+
+    `members` are the documents of cluster n at `bounds[n]` to `bounds[n + 1]`, the canonical one
+    first, then by nearness to it; `pairs` and `diameters` have a value for each cluster, and
+    `bridges` are documents. Of each document there are the columns of `arrange_clusters`.
+    """
+
+    members: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    diameters: NDArray[np.int64]
+    bridges: NDArray[np.int64]
+    labels: Labels
+    similarities: Similarities
+    distances: NDArray[np.int64]
+    sides: Labels
+    texts: Labels
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def others(self) -> int:
+        """The number of documents beside the canonical ones."""
+        return len(self.members) - len(self)
+
+    def members_of(self, place: int) -> NDArray[np.int64]:
+        """The documents of a cluster, the canonical one first."""
+        return self.members[self.bounds[place] : self.bounds[place + 1]]
+
+    @property
+    def firsts(self) -> NDArray[np.int64]:
+        """The first document of each cluster, by which it is named."""
+        return self.labels[self.members[self.bounds[:-1]]]
+
+    @property
+    def copies(self) -> int:
+        """The number of documents that are exact copies of an earlier one of their cluster."""
+        known = self.members[self.texts[self.members] >= 0]
+        texts = self.labels[known] * (int(self.texts.max(initial=0)) + 1) + self.texts[known]
+        return len(known) - len(np.unique(texts))
+
+    def make(self, ids: Sequence[AnyId], doubt: str = "") -> tuple[Cluster, ...]:
+        """Make the clusters, by the ids of all documents."""
+        columns = self.similarities, self.distances, self.sides, self.texts
+        values = (column[self.members].tolist() for column in columns)
+        records = [
+            Member(
+                id=ids[row],
+                similarity=similarity,
+                distance=None if distance < 0 else distance,
+                side=side,
+                text=text,
+            )
+            for row, similarity, distance, side, text in zip(
+                self.members.tolist(), *values, strict=True
+            )
+        ]
+        torn: defaultdict[int, list[AnyId]] = defaultdict(list)
+        for row in self.bridges.tolist():
+            torn[int(self.labels[row])].append(ids[row])
+        rows = (self.firsts, self.pairs, self.diameters)
+        return tuple(
+            Cluster(
+                id=ids[first],
+                canonical=records[start].id,
+                members=tuple(records[start:stop]),
+                pairs=pairs,
+                diameter=diameter,
+                bridges=tuple(torn.get(first, ())),
+                doubt=doubt,
+            )
+            for first, pairs, diameter, (start, stop) in zip(
+                *(column.tolist() for column in rows), pairwise(self.bounds.tolist()), strict=True
+            )
+        )
+
+
+def arrange_clusters(
     pairs: Pairs,
     *,
     labels: Labels,
@@ -67,10 +148,10 @@ def make_clusters(
     stand_ins: Labels | None = None,
     sides: Labels | None = None,
     texts: Labels | None = None,
-) -> tuple[Cluster, ...]:
-    """The clusters of two documents or more, in the natural order of their first ids.
+) -> ClusterRows:
+    """Arrange the clusters of two documents or more, in the order of their first documents.
 
-    `ids` are in natural order. Of each document (arrays of shape (documents,)): `canonical` the
+    Of each document (arrays of shape (documents,)): `canonical` the
     row number of its cluster's canonical document, `similarities` and `distances` the results of a
     comparison with that, also for the canonical document itself; a distance of -1 means none;
     `stand_ins` the first document that is identical to it (None: none are identical). Identical
@@ -82,39 +163,32 @@ def make_clusters(
     others, nearest = canonical[members] != members, -similarities[members]
     members = members[np.lexsort((members, distances[members], nearest, others, labels[members]))]
     alone = np.arange(len(labels))
-    longest, torn = _guards(ids, pairs, labels, alone if stand_ins is None else stand_ins)
-    counts = np.bincount(labels[select_inner(pairs, labels)[:, 0]], minlength=len(labels)).tolist()
-    sides = np.zeros_like(labels) if sides is None else sides
-    texts = np.full_like(labels, -1) if texts is None else texts
-    columns = (column[members].tolist() for column in (similarities, distances, sides, texts))
-    records = [
-        Member(
-            id=ids[row],
-            similarity=similarity,
-            distance=None if distance < 0 else distance,
-            side=side,
-            text=text,
-        )
-        for row, similarity, distance, side, text in zip(members.tolist(), *columns, strict=True)
-    ]
-    firsts = labels[members[bounds[:-1]]].tolist()
-    return tuple(
-        Cluster(
-            id=ids[first],
-            canonical=records[start].id,
-            members=tuple(records[start:stop]),
-            pairs=counts[first],
-            diameter=int(longest[first]),
-            bridges=tuple(torn.get(first, ())),
-        )
-        for first, (start, stop) in zip(firsts, pairwise(bounds.tolist()), strict=True)
+    longest, torn = _guards(pairs, labels, alone if stand_ins is None else stand_ins)
+    counts = np.bincount(labels[select_inner(pairs, labels)[:, 0]], minlength=len(labels))
+    firsts = labels[members[bounds[:-1]]]
+    return ClusterRows(
+        members=members,
+        bounds=bounds,
+        pairs=counts[firsts],
+        diameters=longest[firsts],
+        bridges=torn,
+        labels=labels,
+        similarities=similarities,
+        distances=distances,
+        sides=np.zeros_like(labels) if sides is None else sides,
+        texts=np.full_like(labels, -1) if texts is None else texts,
     )
 
 
+def make_clusters(ids: Sequence[AnyId], pairs: Pairs, **columns: Any) -> tuple[Cluster, ...]:
+    """Make the clusters of `arrange_clusters`, by ids in natural order."""
+    return arrange_clusters(pairs, **columns).make(ids)
+
+
 def _guards(
-    ids: Sequence[str], pairs: Pairs, labels: Labels, stand_ins: Labels
-) -> tuple[NDArray[np.int64], dict[int, list[str]]]:
-    """The diameter of each document's cluster, and the bridges of each cluster by its label."""
+    pairs: Pairs, labels: Labels, stand_ins: Labels
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Find the diameter of each document's cluster, and the documents that are bridges."""
     count = len(labels)
     alone = np.arange(count)
     apart, _ = fold_identical(pairs, np.zeros(len(pairs)), stand_ins)
@@ -123,9 +197,5 @@ def _guards(
     # A cluster of nothing but identical documents has folded into a single document.
     sizes = np.bincount(folded, minlength=count)
     longest = np.where(sizes[labels] == 1, 1, longest[labels])
-    copies = np.bincount(stand_ins, minlength=count)
-    torn = defaultdict(list)
-    for row in bridges(count, apart, folded).tolist():
-        if copies[row] == 1:
-            torn[int(labels[row])].append(ids[row])
-    return longest, torn
+    torn = bridges(count, apart, folded)
+    return longest, torn[np.bincount(stand_ins, minlength=count)[torn] == 1]

@@ -8,18 +8,15 @@ rejected, somebody is asked.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TypeAlias
 
 from rapidfuzz import fuzz
 
 from neardup_solr.errors import counted
 from neardup_solr.guard.template import WORDS
-from neardup_solr.measures import floor
-from neardup_solr.records import AnyId, Cluster, Member, key_of
+from neardup_solr.records import AnyId
 
 SHARE = 0.01  # of what is removed, if it may be no copies, to ask
 LETTERS, ALIKE = 2_000, 70  # at the beginning of a text; percent of them that texts share in order
@@ -35,8 +32,6 @@ ENDS = 8  # documents of a cluster that are compared with each other
 EQUAL = ((8, 0.2), (3, 0.5))
 FEWEST_RARE, RARE = 3, 3  # such in a column in which records seldom differ, and times by chance
 LOOK = "no option that was tried separates them; to look at them in a page, use `write` report.html"
-# A removed document, and the cluster in which it is.
-Removal: TypeAlias = tuple[Member, Cluster]
 
 
 def are_many(count: int, of_all: int, share: float, fewest: int = 1) -> bool:
@@ -69,47 +64,6 @@ class Far:
         documents = counted(self.removed, "removed document")
         worst = f"such as {self.id} to {self.kept} ({self.similarity:.2f})"
         return f"{self.count:,} of {documents} {are} not near to the document that is kept, {worst}"
-
-
-def list_far(
-    clusters: Iterable[Cluster],
-    least: float,
-    same: Collection[AnyId] = (),
-    most: int | None = None,
-) -> list[Removal]:
-    """List the documents that are removed for one that is not near.
-
-    They are less similar than `least`, or more than `most` words apart. Those that are the `same`
-    by an answer do not count, by their keys.
-    """
-    bound = floor(least)
-    return [
-        (member, cluster)
-        for cluster in clusters
-        for member in cluster.members
-        if not (member.similarity >= bound and (most is None or (member.distance or 0) <= most))
-        and key_of(member.id, member.side) not in same
-    ]
-
-
-def describe_far(
-    far: Sequence[Removal], clusters: Iterable[Cluster], share: float = SHARE, of_all: float = 1.0
-) -> Far | None:
-    """Describe documents that are far, which are the part `of_all` of those. None without any."""
-    if not far:
-        return None
-    similarity, (member, cluster) = min(
-        ((0.0 if math.isnan(each[0].similarity) else each[0].similarity, each) for each in far),
-        key=lambda each: each[0],
-    )
-    return Far(
-        count=round(len(far) / of_all),
-        removed=sum(len(each.members) - 1 for each in clusters),
-        share=share,
-        id=member.id,
-        kept=cluster.canonical,
-        similarity=similarity,
-    )
 
 
 def are_alike(form: str, other: str) -> bool:

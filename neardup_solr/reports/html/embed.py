@@ -89,8 +89,15 @@ def documents(listed: Iterable[Listed]) -> Iterator[AnyId]:
     Ten documents of each cluster, the largest cluster first, then ten more of each; in a
     cluster first the canonical document and those of the listed pairs.
     """
-    turns = ((at // TURN, key) for each in listed for at, key in enumerate(_keys_of(each)))
-    return (key for _, key in sorted(turns, key=lambda turn: turn[0]))
+    waiting = []
+    for each in listed:
+        keys = [*_keys_of(each)]
+        yield from keys[:TURN]
+        waiting.append(keys[TURN:])
+    while waiting := [keys for keys in waiting if keys]:
+        for keys in waiting:
+            yield from keys[:TURN]
+            del keys[:TURN]
 
 
 def shares(sizes: NDArray[np.int64], room: int, *, least: int) -> NDArray[np.int64]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import TypeAlias
 
 import numpy as np
@@ -23,15 +22,14 @@ from neardup_solr.guard import (
     Far,
     Linked,
     are_alike,
-    describe_far,
-    list_far,
 )
 from neardup_solr.guard.families import find_families
 from neardup_solr.guard.template import SEVERAL, Template, choose_doubtful, find_template
 from neardup_solr.measures import Limits, floor
 from neardup_solr.measures.pairs import Pairs, find_pairs, take_evenly
-from neardup_solr.records import Cluster, key_of
+from neardup_solr.records import AnyId
 from neardup_solr.verbs.duplicates.corpus import Corpus
+from neardup_solr.verbs.duplicates.far import describe_far, list_far
 from neardup_solr.verbs.duplicates.graph import Compare, Graph, Grouped, RowNumbers
 
 # Templates of texts that were looked at, by their rows: None if they are of none.
@@ -101,21 +99,16 @@ def find_far(grouped: Grouped, least: float, most: int | None, texts: Texts) -> 
 
     Measures that count few slips as much leave out those that are alike by their letters.
     """
-    graph, clusters = grouped.graph, grouped.clusters
-    same = {graph.keys[node] for node in np.unique(graph.same).tolist()}
-    far = list_far(clusters, least * ROUGH.get(graph.measure, 1.0), same, most)
+    graph = grouped.graph
+    assert graph.canonical is not None
+    far = list_far(grouped, least * ROUGH.get(graph.measure, 1.0), most)
     share = SHARE_BY_FIELDS if graph.measure in BY_FIELDS else SHARE
-    if graph.measure in BY_WORDS or not far:
-        return describe_far(far, clusters, share)
+    if graph.measure in BY_WORDS or not len(far):
+        return describe_far(grouped, far, share)
     step = -(-len(far) // LOOKED_AT)
-    node_of = {key: node for node, key in enumerate(graph.keys)}
-    pairs = [
-        (node_of[key_of(member.id, member.side)], node_of[key_of(kept.id, kept.side)])
-        for member, cluster in far[::step]
-        for kept in cluster.members[:1]
-    ]
-    rest = [*compress(far[::step], (~texts.mark_alike(pairs)).tolist())]
-    return describe_far(rest, clusters, share, 1 / step)
+    some = far[::step]
+    is_alike = texts.mark_alike(np.stack([some, graph.canonical[0][some]], axis=1).tolist())
+    return describe_far(grouped, some[~is_alike], share, 1 / step)
 
 
 def find_templates(
@@ -123,31 +116,30 @@ def find_templates(
 ) -> tuple[Template, ...]:
     """Find the clusters that may be templates instead of copies, by some of their texts."""
     count = len(corpus) - len(corpus.dead)
-    removed = sum(len(cluster.members) - 1 for cluster in grouped.clusters)
     are_readable = corpus.are_readable(rows)
     places, counts = _count_texts(grouped, are_readable)
     chosen_places, first, weight = _choose(-(-counts // -(-counts // TEXTS)))
-    chosen = _list_texts(grouped, rows, are_readable, places[chosen_places].tolist())
+    chosen = [
+        (_name_cluster(grouped, place), _list_texts(grouped, rows, are_readable, place))
+        for place in places[chosen_places].tolist()
+    ]
     wanted = sorted({row for _, part in chosen for row in part})
     forms = dict(zip(wanted, corpus.normalize(corpus.texts(wanted)), strict=True))
-    texts = [(cluster, [forms[row] for row in part]) for cluster, part in chosen]
     templates = []
-    for cluster, part in chosen:
-        size, key = len(cluster.members), tuple(part)
+    for (id, size), part in chosen:
+        key = tuple(part)
         if key not in known:
-            known[key] = find_template(cluster.id, size, size / count, [forms[row] for row in part])
+            known[key] = find_template(id, size, size / count, [forms[row] for row in part])
         if template := known[key]:
-            templates.append(
-                replace(template, cluster=cluster.id, documents=size, share=size / count)
-            )
+            templates.append(replace(template, cluster=id, documents=size, share=size / count))
     ids = {each.cluster for each in templates if each.is_sure}
-    small = [(each.id, len(each.members), some) for each, some in texts
-             if each.id not in ids and len(some) < SEVERAL]  # fmt: skip
+    small = [(id, size, [forms[row] for row in part]) for (id, size), part in chosen
+             if id not in ids and len(part) < SEVERAL]  # fmt: skip
     doubtful = choose_doubtful(templates)
     sure = [*(each for each in templates if each.is_sure), *find_families(small, count)]
-    weights = {cluster.id: weight for cluster, _ in chosen[first:]}
+    weights = {id: weight for (id, _), _ in chosen[first:]}
     if sum(weights.get(each.cluster, 1.0) * (each.documents - 1) for each in sure) < max(
-        SHARE * removed, 1
+        SHARE * grouped.rows.others, 1
     ):
         return doubtful
     ids = {each.cluster for each in doubtful}
@@ -173,29 +165,21 @@ def _count_texts(
     return places, counts[places]
 
 
+def _name_cluster(grouped: Grouped, place: int) -> tuple[AnyId, int]:
+    """Name a cluster by the id of its first document, with the number of its documents."""
+    members = grouped.rows.members_of(place)
+    return grouped.graph.nodes[int(grouped.labels[members[0]])][1], len(members)
+
+
 def _list_texts(
-    grouped: Grouped, rows: RowNumbers, are_readable: NDArray[np.bool_], places: Sequence[int]
-) -> list[tuple[Cluster, list[int]]]:
-    """List a row for each text of some clusters, the canonical document's first, at most TEXTS."""
-    clusters = [grouped.clusters[place] for place in places]
-    keys = {key_of(member.id, member.side) for each in clusters for member in each.members}
-    row_of = {
-        key: row
-        for key, row, is_readable in zip(
-            grouped.graph.keys, rows.tolist(), are_readable.tolist(), strict=True
-        )
-        if is_readable and key in keys
-    }
-    listed = []
-    for cluster in clusters:
-        of_cluster: dict[int, int] = {}
-        for member in cluster.members:
-            row = row_of.get(key_of(member.id, member.side))
-            if row is not None:
-                of_cluster.setdefault(member.text, row)
-        part = [*of_cluster.values()]
-        listed.append((cluster, part[:: -(-len(part) // TEXTS)]))
-    return listed
+    grouped: Grouped, rows: RowNumbers, are_readable: NDArray[np.bool_], place: int
+) -> list[int]:
+    """List a row for each text of a cluster, the canonical document's first, at most TEXTS."""
+    members = grouped.rows.members_of(place)
+    members = members[are_readable[members]]
+    _, firsts = np.unique(grouped.graph.texts[members], return_index=True)
+    part: list[int] = rows[members[np.sort(firsts)]].tolist()
+    return part[:: -(-len(part) // TEXTS)]
 
 
 def _choose(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int, float]:

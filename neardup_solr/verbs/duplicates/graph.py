@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from neardup_solr import records
 from neardup_solr.answers import DocumentKey
-from neardup_solr.clusters import make_clusters
+from neardup_solr.clusters import ClusterRows, arrange_clusters
 from neardup_solr.clusters.canonical import Rule, choose_canonicals
 from neardup_solr.clusters.components import Labels, components_apart
 from neardup_solr.clusters.linkage import fold_identical, link
@@ -98,38 +99,57 @@ class Graph:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Grouped:
-    """Pairs and clusters by ids, the graph that they come from, and the label of each document."""
+    """The clusters of a graph, as columns and, once they are asked for, as pairs and clusters."""
 
-    pairs: tuple[Duplicate, ...]
-    clusters: tuple[records.Cluster, ...]
     graph: Graph
-    labels: Labels
+    rows: ClusterRows
+    doubt: str = ""  # of all clusters
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Grouped):
+            return NotImplemented
+        return self.pairs == other.pairs and self.clusters == other.clusters
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def labels(self) -> Labels:
+        """The cluster of each document, by the first document of it."""
+        return self.rows.labels
+
+    @cached_property
+    def pairs(self) -> tuple[Duplicate, ...]:
+        """The pairs, in the order of their clusters and ids."""
+        with gc_disabled():
+            return _list_pairs(self.graph, self.labels)
+
+    @cached_property
+    def clusters(self) -> tuple[records.Cluster, ...]:
+        """The clusters, in the natural order of their first ids."""
+        with gc_disabled():
+            return self.rows.make([id for _, id in self.graph.nodes], self.doubt)
 
 
 def group(graph: Graph, compare: Compare) -> Grouped:
-    """Make clusters of the pairs of a graph, and list the pairs in the order of their clusters.
+    """Make clusters of the pairs of a graph.
 
     `compare` measures the documents whose similarity to the canonical one is not known yet.
     """
-    with gc_disabled():
-        labels, stand_ins = _link(graph)
-        canonical, distances, similarities = _compare_with_canonical(graph, labels, compare)
-        grouped = make_clusters(
-            [id for _, id in graph.nodes],
-            graph.pairs,
-            labels=labels,
-            canonical=canonical,
-            similarities=similarities,
-            distances=distances,
-            stand_ins=stand_ins,
-            sides=np.array([side for side, _ in graph.nodes], dtype=np.int64),
-            texts=graph.texts,
-        )
-        graph = replace(graph, canonical=(canonical, distances, similarities))
-        pairs = _list_pairs(graph, labels)
-        return Grouped(pairs=pairs, clusters=grouped, graph=graph, labels=labels)
+    labels, stand_ins = _link(graph)
+    canonical, distances, similarities = _compare_with_canonical(graph, labels, compare)
+    rows = arrange_clusters(
+        graph.pairs,
+        labels=labels,
+        canonical=canonical,
+        similarities=similarities,
+        distances=distances,
+        stand_ins=stand_ins,
+        sides=np.array([side for side, _ in graph.nodes], dtype=np.int64),
+        texts=graph.texts,
+    )
+    return Grouped(graph=replace(graph, canonical=(canonical, distances, similarities)), rows=rows)
 
 
 def _link(graph: Graph) -> tuple[Labels, Labels]:

@@ -28,13 +28,13 @@ from neardup_solr.verbs.duplicates.estimates import (
 )
 from neardup_solr.verbs.duplicates.filled_fields import count_fuller
 from neardup_solr.verbs.duplicates.graph import Grouped
+from neardup_solr.verbs.duplicates.page_texts import keep_page_texts
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.request import Compared
 from neardup_solr.verbs.duplicates.result import Duplicates, Origin
 from neardup_solr.verbs.duplicates.result_texts import (
     explain_pairs,
     read_kept,
-    read_page_texts,
     read_texts,
     select_frequencies,
 )
@@ -56,7 +56,7 @@ def make_result(
     keys = dict(zip(involved.tolist(), grouped.graph.keys, strict=True))  # by row
     texts = read_texts(corpus, grouped, keys, plan.request.texts) if plan.request.texts else {}
     has_page_texts = plan.request.texts is None and plan.needs_texts
-    page_texts = read_page_texts(corpus, grouped, keys) if has_page_texts else {}
+    page_texts = keep_page_texts(corpus, grouped, involved) if has_page_texts else {}
     frequencies = select_frequencies(comparison, texts or page_texts)
     name, columns = cast(PairMeasure, corpus.measure.name), plan.readings[0].text
     table = PairTable(measure=name, kinds=plan.fields, texts=() if plan.fields else columns,
@@ -66,8 +66,7 @@ def make_result(
     numeric, symbolic = count_numeric(comparison, verified), grouped.graph.symbolic
     whole = {"id": are_whole[0], "other_id": are_whole[-1], "cluster": all(are_whole)}
     return Duplicates(
-        pairs=grouped.pairs,
-        clusters=grouped.clusters,
+        grouped=grouped,
         whole_ids=tuple(name for name, is_whole in whole.items() if is_whole),
         documents=sum(side.documents for side in sides),
         candidates=len(candidates.pairs),
@@ -112,7 +111,6 @@ def make_result(
         remedy=remedy,
         unlike=find_unlike(plan, corpus, grouped, involved),
         fuller=count_fuller(comparison, grouped, involved),
-        graph=grouped.graph,
         origin=Origin(
             name=" against ".join(map(_name, plan.sources)),
             texts=page_texts,

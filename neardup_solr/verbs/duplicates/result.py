@@ -9,8 +9,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-import numpy as np
-
 from neardup_solr import arguments, checks, records
 from neardup_solr.answers.verdicts import Answered
 from neardup_solr.argument_types import Linkage, PairMeasure, Per, TableOf, Way
@@ -28,8 +26,6 @@ from neardup_solr.guard import (
     Far,
     Linked,
     are_many,
-    describe_far,
-    list_far,
 )
 from neardup_solr.guard.template import FEWEST, Template
 from neardup_solr.measures.equality import NUMBERS, SYMBOLS
@@ -47,7 +43,8 @@ from neardup_solr.reports.rows import (
     of_pairs,
 )
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.duplicates.graph import Graph, group_again
+from neardup_solr.verbs.duplicates.far import describe_far, list_far
+from neardup_solr.verbs.duplicates.graph import Grouped, group_again
 from neardup_solr.verbs.duplicates.output import PAGE, TABLE, check_output, write_table
 from neardup_solr.verbs.duplicates.page_facts import describe_command, list_counts, list_parameters
 from neardup_solr.verbs.duplicates.uncompared_columns import Unlike
@@ -113,8 +110,7 @@ class Duplicates:
     `fuller`: removed records that have more of the fields than the one that is kept.
     """
 
-    pairs: tuple[Duplicate, ...]
-    clusters: tuple[Cluster, ...]
+    grouped: Grouped
     documents: int
     candidates: int
     hot_keys: int
@@ -156,10 +152,20 @@ class Duplicates:
     remedy: str = field(default="", compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
     origin: Origin = field(default_factory=lambda: Origin(), compare=False)
-    graph: Graph | None = field(default=None, compare=False)
+
+    @property
+    def pairs(self) -> tuple[Duplicate, ...]:
+        """Near-duplicate pairs, in the order of their clusters and ids."""
+        return self.grouped.pairs
+
+    @property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """Clusters of the pairs, in the natural order of their first ids."""
+        return self.grouped.clusters
 
     def __repr__(self) -> str:
-        pairs, clusters = counted(len(self.pairs), "pair"), counted(len(self.clusters), "cluster")
+        pairs = counted(len(self.grouped.graph.pairs), "pair")
+        clusters = counted(len(self.grouped.rows), "cluster")
         documents = counted(self.documents, "document")
         how = f"{self.measure} >= {self.min_similarity:g}"
         return f"<Duplicates: {pairs} in {clusters} among {documents} ({how})>"
@@ -222,7 +228,7 @@ class Duplicates:
     @property
     def copies(self) -> int:
         """Number of exact copies of earlier documents (measure estimate: equal signatures)."""
-        return sum(cluster.copies for cluster in self.clusters)
+        return self.grouped.rows.copies
 
     @property
     def chained(self) -> tuple[Cluster, ...]:
@@ -251,17 +257,18 @@ class Duplicates:
             records = f"{self.copies:,} of {counted(self.documents, 'record')}"
             step = "to keep them, add a distinguishing column to `fields`, such as a serial number"
             return f"Possibly not copies: {records} with ids are equal in all fields; {step}"
-        if self.symbolic >= max(1, SYMBOLIC * len(self.pairs)):
+        pairs = len(self.grouped.graph.pairs)
+        if self.symbolic >= max(1, SYMBOLIC * pairs):
             return f"Possibly not copies: {self.describe_alike(SYMBOLS)}"
         are_records = self.measure in ("fields", "model")
         fewest, share = NUMERIC_OF_RECORDS if are_records else NUMERIC
-        if are_many(self.numeric, len(self.pairs), share, fewest):
+        if are_many(self.numeric, pairs, share, fewest):
             return f"Possibly not copies: {self.describe_alike(NUMBERS)}"
         return ""
 
     def describe_alike(self, rule: str) -> str:
         """Describe the pairs that differ in "numbers" or "symbols" alone, and what to do."""
-        pairs = counted(len(self.pairs), "pair")
+        pairs = counted(len(self.grouped.graph.pairs), "pair")
         differ = {
             NUMBERS: f"about {self.numeric:,} of {pairs} differ only in numbers",
             SYMBOLS: f"{self.symbolic:,} of {pairs} differ only in symbols",
@@ -290,9 +297,10 @@ class Duplicates:
         have a near-duplicate.
         """
         apart: list[tuple[AnyId, AnyId]] = []
-        if self.graph is not None and len(self.graph.different):
-            keys = self.graph.keys
-            apart = [(keys[left], keys[right]) for left, right in self.graph.different.tolist()]
+        graph = self.grouped.graph
+        if len(graph.different):
+            keys = graph.keys
+            apart = [(keys[left], keys[right]) for left, right in graph.different.tolist()]
         if self.against:
             return remove_across(self.pairs, apart)
         return remove_within(self.pairs, self.clusters, apart)
@@ -309,17 +317,13 @@ class Duplicates:
         reason = f"`min_similarity` cannot be {min_similarity:g}"
         step = f"give {self.min_similarity:g} to 1, or compare again with a lower threshold"
         checks.require(fits, reason, step, code="argument-out-of-range")
-        assert self.graph is not None
-        grouped = group_again(self.graph, min_similarity)
-        keys = self.graph.keys
-        same = {keys[node] for node in np.unique(self.graph.same).tolist()}
+        grouped = group_again(self.grouped.graph, min_similarity)
         large = [each.members[0] for each in grouped.clusters if len(each.members) >= FEWEST]
         labels = self.labels if large else {}
         before = {labels[records.key_of(member.id, member.side)] for member in large}
         far = None
         if self.far is not None:
-            removals = list_far(grouped.clusters, min_similarity, same)
-            far = describe_far(removals, grouped.clusters, self.far.share)
+            far = describe_far(grouped, list_far(grouped, min_similarity), self.far.share)
         linked = self.linked
         if linked is not None:
             pair = {linked.id, linked.other_id}
@@ -327,9 +331,7 @@ class Duplicates:
             linked = linked if any(pair <= ids for ids in members) else None
         result = replace(
             self,
-            pairs=grouped.pairs,
-            clusters=grouped.clusters,
-            graph=grouped.graph,
+            grouped=grouped,
             min_similarity=min_similarity,
             beyond_cap=0,  # it was judged by the lower threshold
             numeric=0,
@@ -345,9 +347,7 @@ class Duplicates:
 
     def mark_doubted(self) -> Duplicates:
         """Give each cluster the doubt, so that it is known of some of them, too."""
-        if not (doubt := self.doubt):
-            return self
-        return replace(self, clusters=tuple(replace(each, doubt=doubt) for each in self.clusters))
+        return replace(self, grouped=replace(self.grouped, doubt=self.doubt))
 
     def sweep(self, known: KnownPairs) -> Sweep:
         """Compute precision, recall and F1 at the result's threshold and all higher ones.

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from neardup_solr import records
 from neardup_solr.records import AnyId
-from neardup_solr.sizes import SIZES
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.graph import Grouped
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once
 V = TypeVar("V")
+# Reads the texts of ascending rows.
+ReadTexts: TypeAlias = Callable[[Sequence[int]], Sequence[str | None]]
 
 
 def read_kept(
@@ -53,20 +54,7 @@ def read_texts(
         ]
         shown = {records.key_of(member.id, member.side) for member in members}
         involved = [row for row in involved if keys[row] in shown]
-    return _read_rows(corpus, keys, involved)
-
-
-def read_page_texts(
-    corpus: Corpus, grouped: Grouped, keys: Mapping[int, AnyId]
-) -> Mapping[AnyId, str]:
-    """Read the texts that a page shows, unless Solr has to be asked for them."""
-    if corpus.may_change:
-        return {}
-    from neardup_solr.reports.html import embed
-
-    row_of = {key: row for row, key in keys.items()}
-    listed = embed.documents(embed.list_clusters(grouped.clusters, grouped.pairs))
-    return _read_rows(corpus, keys, (row_of[key] for key in listed), SIZES.page_text)
+    return read_rows(corpus.texts, keys, involved)
 
 
 def explain_pairs(
@@ -91,14 +79,14 @@ def explain_pairs(
     return {"fields": values, "evidence": dict(zip(ends, explained, strict=True))}
 
 
-def _read_rows(
-    corpus: Corpus, keys: Mapping[int, AnyId], wanted: Iterable[int], most: float = math.inf
+def read_rows(
+    read: ReadTexts, keys: Mapping[int, AnyId], wanted: Iterable[int], most: float = math.inf
 ) -> Mapping[AnyId, str]:
     """Read the texts of rows, some at a time, until they have so many characters."""
     left, texts = iter(wanted), dict[AnyId, str]()
     while most > 0 and (part := sorted({*islice(left, AT_ONCE)})):
-        read = zip(part, corpus.texts(part), strict=True)
-        texts |= {keys[row]: text for row, text in read if text is not None}
+        by_row = zip(part, read(part), strict=True)
+        texts |= {keys[row]: text for row, text in by_row if text is not None}
         most -= sum(len(texts.get(keys[row], "")) for row in part)
     return _add_ids(texts, keys)
 

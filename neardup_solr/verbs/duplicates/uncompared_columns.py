@@ -54,7 +54,7 @@ def find_unlike(plan: RunPlan, corpus: Corpus, grouped: Grouped, rows: RowNumber
     sample = table[:: -(-len(table) // SAMPLE)]
     chances = np.array([compute_differing(column.tolist()) for column in sample.T])
     are_telling = counts >= np.maximum(FEWEST_RARE, RARE * chances * (len(rows) - firsts))
-    are_telling &= counts >= SHARE * sum(len(each.members) - 1 for each in grouped.clusters)
+    are_telling &= counts >= SHARE * grouped.rows.others
     most = int(np.argmax(np.where(are_telling, counts + counts.max(), counts)))
     is_filled = bool((values[:, most] != np.uint64(hash(""))).all())
     return Unlike(count(values), [*plan.beside][most], int(counts[most]), bool(are_telling[most]),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
+from tests.groups import with_groups
 from tests.refusals import refusal
 
 TEXTS = [
@@ -29,7 +30,7 @@ def pairs_of(similarities: list[float]) -> nd.Duplicates:
                      measure="jaccard", cluster="")
         for at, one in enumerate(similarities)
     ]  # fmt: skip
-    return replace(found(), pairs=tuple(pairs), clusters=())
+    return with_groups(found(), pairs, ())
 
 
 def test_a_sample_has_pairs_of_every_similarity() -> None:

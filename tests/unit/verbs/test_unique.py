@@ -6,7 +6,6 @@ import json
 import pickle
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from io import BytesIO
@@ -27,6 +26,7 @@ import neardup_solr as nd
 from neardup_solr import Cluster, Duplicate, demo
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.types import Member
+from tests.groups import with_groups
 from tests.refusals import refusal
 from tests.split import write_copies
 from tests.unit.sources.test_bad_input import BAD_RECORDS, GOOD_LINE, HEADER
@@ -324,7 +324,7 @@ def test_torn_pairs_are_not_left() -> None:
         near("2", "3", 0.7), near("4", "5", 0.6), near("2", "6", 0.5),
     ]  # fmt: skip
     result = nd.duplicates([{"id": "1", "text": "a"}])
-    found = replace(result, pairs=tuple(pairs), clusters=tuple(clusters)).removed
+    found = with_groups(result, pairs, clusters).removed
     told = {id: (one.duplicate_of, one.similarity) for id, one in found.items()}
     assert told["1"] == ("2", 0.9)
     assert told["3"] == ("2", 0.7)
