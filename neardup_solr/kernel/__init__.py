@@ -55,6 +55,7 @@ define void @NRT_MemInfo_call_dtor(ptr %header) {
   ret void
 }
 """
+MEMORY = "memory", _MEMORY  # its name and what it is made of in the store
 _LINKED = {"NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor", "memset", "memcpy", "memmove"}
 _LOCK = RLock()
 LARGE = 1 << 22  # values in the arrays of a call, which then runs beside the signal handlers
@@ -124,14 +125,21 @@ class Compiled:
         for argument in arguments:
             kinds.append(_flatten(argument, values))
         key = tuple(kinds)
-        call = self._loaded.get(key) or run_aside(partial(self._load, key))
-        return partial(call, values, arguments)
+        call = self._loaded.get(key) or self._load_stored(key)
+        return partial(call or run_aside(partial(self._load, key)), values, arguments)
 
     def is_stored(self) -> bool:
         """Return True if its machine code need not be compiled before a first call."""
         if _runs_alone():
             return bool(self._loaded) or open_store().read(self.name, repr(self.kinds)) is not None
         return open_store().has_cached(self.function.__name__)
+
+    def _load_stored(self, kinds: tuple[Kind, ...]) -> Callable[..., Any] | None:
+        """Load the code if it is stored, which takes less time than a new thread."""
+        with _LOCK:
+            if kinds not in self._loaded and (code := open_store().read(self.name, repr(kinds))):
+                self._loaded[kinds] = _link(self.name, code, kinds)
+            return self._loaded.get(kinds)
 
     def _load(self, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
         with _LOCK:
@@ -259,10 +267,30 @@ def _call(
 def _engine() -> Any:
     from llvmlite import binding
 
+    machine = _target_machine()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+    memory = open_store().read(*MEMORY) or compile_memory(open_store())
+    engine.add_object_file(binding.ObjectFileRef.from_data(memory.machine))
+    return engine
+
+
+def compile_memory(store: Store) -> Code:
+    """Compile what numba's arrays need, and keep the code: compiling takes longer than linking."""
+    from llvmlite import binding
+
+    machine = _target_machine().emit_object(binding.parse_assembly(_MEMORY))
+    code = Code(symbol="NRT_MemInfo_alloc_aligned", returns=(), machine=machine)
+    store.write(*MEMORY, code)
+    return code
+
+
+@cache
+def _target_machine() -> Any:
+    from llvmlite import binding
+
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    machine = binding.Target.from_default_triple().create_target_machine(jit=True)
-    return binding.create_mcjit_compiler(binding.parse_assembly(_MEMORY), machine)
+    return binding.Target.from_default_triple().create_target_machine(jit=True)
 
 
 @cache

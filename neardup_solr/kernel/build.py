@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Thread
 
 from neardup_solr.cores import count_cores
-from neardup_solr.kernel import Compiled
+from neardup_solr.kernel import MEMORY, Compiled, compile_memory
 from neardup_solr.kernel.store import FEATURES, LEVEL, Store, name_carried, open_store
 
 # Those that take longest first.
@@ -76,7 +76,10 @@ def list_lacking(module: str, store: Store) -> Iterator[Compiled]:
 
 
 def _compile_modules(folder: Path) -> None:
-    modules = [name for name in MODULES if any(list_lacking(name, Store.at(folder)))]
+    store = Store.at(folder)
+    if store.read(*MEMORY) is None:
+        compile_memory(store)
+    modules = [name for name in MODULES if any(list_lacking(name, store))]
     if modules:
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(count_cores(), spawn, _end_with_parent) as pool:

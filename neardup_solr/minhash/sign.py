@@ -320,13 +320,12 @@ def hash_texts(texts: Sequence[str]) -> NDArray[np.uint64]:
 def _make_tables(normalization: int) -> kernel.Tables:
     characters = table(normalization)
     sequences = [sequence.encode() for sequence in characters.sequences]
-    becomes = np.array(characters.becomes, dtype=np.int16)
-    short = _encode_short(becomes[:0x10000], sequences)
+    short = _encode_short(characters.becomes[:0x10000], sequences)
     tables = kernel.Tables(
         lower=short[:128].astype(np.uint8),
         short=short,
-        becomes=becomes,
-        classes=np.frombuffer(characters.classes, dtype=np.uint8).copy(),
+        becomes=characters.becomes,
+        classes=characters.classes,
         sequences=np.frombuffer(b"".join(sequences), dtype=np.uint8),
         bounds=np.cumsum([0, *map(len, sequences)]).astype(np.uint64),
     )
@@ -340,17 +339,21 @@ def _encode_short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray
     two = code >> 6 | 192 | low << 8 | 2 << 24
     three = code >> 12 | 224 | middle << 8 | low << 16 | 3 << 24
     itself = np.where(code < 128, code | 1 << 24, np.where(code < 0x800, two, three))
-    packed = [0, *map(_pack_short, sequences)]
-    mapped = np.array(packed, dtype=np.uint32)[np.maximum(becomes, 0)]
+    mapped = np.append(np.uint32(0), _pack_short(sequences))[np.maximum(becomes, 0)]
     short = np.where((becomes == KEPT) | (becomes == UNASSIGNED), itself, mapped)
     return np.where(becomes == SPACE, ord(" ") | 1 << 24, short).astype(np.uint32)
 
 
-def _pack_short(sequence: bytes) -> int:
-    fits = len(sequence) <= 3 and (b" " not in sequence or len(sequence) == 1)
+def _pack_short(sequences: list[bytes]) -> NDArray[np.uint32]:
+    """Pack the bytes and the length of each sequence that is short enough; 0 for the others."""
+    lengths = np.fromiter(map(len, sequences), dtype=np.uint32)
+    first = np.array(sequences, dtype="S3").view(np.uint8).reshape(-1, 3).astype(np.uint32)
+    last = first[np.arange(len(first)), np.minimum(lengths, 3) - 1]
+    fits = (lengths <= 3) & ((lengths == 1) | (first != ord(" ")).all(axis=1))
     # The kernel keeps its first byte for the next: it has to be a letter if the last byte is.
-    fits = fits and (sequence[0] < LETTERS) == (sequence[-1] < LETTERS)
-    return int.from_bytes(sequence, "little") | len(sequence) << 24 if fits else 0
+    fits &= (first[:, 0] < LETTERS) == (last < LETTERS)
+    packed = first[:, 0] | first[:, 1] << 8 | first[:, 2] << 16 | lengths << 24
+    return np.where(fits, packed, 0).astype(np.uint32)
 
 
 @cache

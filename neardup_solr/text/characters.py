@@ -9,11 +9,15 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
-from array import array
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from neardup_solr.settings import NORMALIZATION
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SIGNS = "+#"  # behind a letter, by normalization 2
 KEPT = 0  # itself
@@ -79,18 +83,17 @@ def is_unspaced(text: str) -> bool:
 class CharacterTable:
     """Normal form of each code point: arrays of shape (0x110000,).
 
-    `becomes` (16 bits, signed) is a constant of this module or the number of a sequence in
-    `sequences`, subtracted from UNSPACED if that is of such characters; `classes` (8 bits,
-    unsigned) are canonical combining classes.
+    `becomes` is a constant of this module or the number of a sequence in `sequences`, subtracted
+    from UNSPACED if that is of such characters; `classes` are canonical combining classes.
     """
 
-    becomes: array[int]
-    classes: bytes
+    becomes: NDArray[np.int16]
+    classes: NDArray[np.uint8]
     sequences: tuple[str, ...]
 
     def character(self, code: int) -> str:
         """Normalize a folded code point: a string, often itself."""
-        becomes = self.becomes[code]
+        becomes = int(self.becomes[code])
         if becomes > 0:
             return self.sequences[becomes - 1]
         return {SPACE: " ", DROPPED: ""}.get(becomes, chr(code))
@@ -105,10 +108,10 @@ def table(normalization: int = NORMALIZATION) -> CharacterTable:
 def _change(first: CharacterTable) -> CharacterTable:
     import numpy as np
 
-    becomes = np.frombuffer(first.becomes, dtype=np.int16).copy()
+    becomes = first.becomes.copy()
     for low, high in _UNSPACED:
         part = becomes[low : high + 1]
-        part[np.isin(part, (KEPT, MARK, UNASSIGNED))] = UNSPACED
+        part[(part == KEPT) | (part == MARK) | (part == UNASSIGNED)] = UNSPACED
     for low, high in _OPTIONAL:
         becomes[low : high + 1] = DROPPED
     becomes[list(map(ord, SIGNS))], becomes[list(_SIGN_FORMS)] = KEPT, CONTEXT
@@ -120,20 +123,28 @@ def _change(first: CharacterTable) -> CharacterTable:
             # The kernel has room for as many words as a text has bytes.
             is_run = match[0] == sequence and len(sequence) <= 3
             changed[number] = UNSPACED - number if is_run else CONTEXT
-    becomes = np.where(becomes > 0, changed[np.maximum(becomes, 0)], becomes)
-    return replace(first, becomes=array("h", becomes.tobytes()))
+    (several,) = (becomes > 0).nonzero()
+    becomes[several] = changed[becomes[several]]
+    return replace(first, becomes=becomes)
 
 
 def _read_table() -> CharacterTable:
     from importlib.resources import files
 
     packed = files("neardup_solr.text").joinpath("unicode14.bin").read_bytes()
-    unpacked = zlib.decompress(packed)
-    becomes = array("h", unpacked[: 2 * CODES])
-    if array("h", [1]).tobytes() == b"\0\1":  # the file has the other byte order
-        becomes.byteswap()
+    becomes, rest = _read_runs(zlib.decompress(packed), "<i2")
+    classes, rest = _read_runs(rest, "u1")
     return CharacterTable(
-        becomes=becomes,
-        classes=unpacked[2 * CODES : 3 * CODES],
-        sequences=tuple(unpacked[3 * CODES :].decode().split("\0")),
+        becomes=becomes, classes=classes, sequences=tuple(rest.decode().split("\0"))
     )
+
+
+def _read_runs(packed: bytes, type: str) -> tuple[NDArray[Any], bytes]:
+    """Read runs of equal values, first their number, then values, then lengths, and the rest."""
+    import numpy as np
+
+    count = int.from_bytes(packed[:4], "little")
+    values = np.frombuffer(packed, type, count, 4)
+    lengths = np.frombuffer(packed, "<u4", count, 4 + values.nbytes)
+    native = values.astype(values.dtype.newbyteorder("="))
+    return native.repeat(lengths), packed[4 + values.nbytes + lengths.nbytes :]

@@ -106,7 +106,7 @@ def _translate(folded: str, normalization: int) -> str:
     import numpy as np  # takes longer to load than most texts take to normalize
 
     codes = np.frombuffer(folded.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    becomes = np.frombuffer(table(normalization).becomes, dtype=np.int16)[codes]
+    becomes = table(normalization).becomes[codes]
     if becomes.max(initial=0) > 0 or DROPPED in becomes:
         return folded.translate(_TRANSLATIONS[normalization])
     return np.where(becomes == SPACE, ord(" "), codes).astype("<u4").tobytes().decode("utf-32-le")
@@ -146,7 +146,7 @@ def _symbols_of(text: str) -> list[str]:
 @cache
 def _later_code_points() -> re.Pattern[str]:
     """One code point that is not assigned in Unicode 14.0, as a group for `split`."""
-    later = [code for code, becomes in enumerate(table(1).becomes) if becomes == UNASSIGNED]
+    later: list[int] = (table(1).becomes == UNASSIGNED).nonzero()[0].tolist()
     ends = [at for at, (code, after) in enumerate(pairwise(later), start=1) if after != code + 1]
     runs = pairwise([0, *ends, len(later)])
     ranges = (f"\\U{later[first]:08x}-\\U{later[end - 1]:08x}" for first, end in runs)
