@@ -12,9 +12,9 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, repeat
 from threading import Thread, current_thread, main_thread
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from neardup_solr.cores import count_cores
 from neardup_solr.errors import RecordError, counted
@@ -224,6 +224,27 @@ def map_in_order(
             yield part, result.result()
     for failure in failures:
         raise failure
+
+
+def run_ahead(parts: Iterable[T], *, few: int, ahead: int = AHEAD) -> Iterator[T]:
+    """Yield parts, all but the first `few` made ahead in a thread of their own, unless on one core.
+
+    For parts that take long to make and leave the lock of the interpreter to others meanwhile.
+    """
+    stream, end = iter(parts), object()
+    yield from islice(stream, few)
+    if count_cores() == 1:
+        yield from stream
+        return
+
+    def make(_: None) -> T | object:
+        return next(stream, end)
+
+    with thread_pool(1) as pool:
+        for part in prefetch(pool, make, repeat(None), at_once=ahead):
+            if part is end:
+                return
+            yield cast("T", part)
 
 
 def _until_failure(parts: Iterable[T], failures: list[Exception]) -> Iterator[T]:

@@ -12,12 +12,14 @@ from functools import partial
 from typing import Any, BinaryIO, Final, cast
 
 from neardup_solr.errors import RecordError
+from neardup_solr.progress import run_ahead
 from neardup_solr.sizes import SIZES
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.variables import read_number
 
 MOST_BYTES: Final = 2**16  # of a beginning, if a line ends in them
 MOST_HEAD: Final = 2**22  # in which a first line should end
+FIRST_READ: Final = 2**14  # bytes of a file that are read first, as most are small
 # What .xz may take to be decompressed: xz -9 takes 65 MiB.
 XZ_MEMORY: Final = 2**27
 # A Zstandard frame can grow 32,000 times, and the decompressor does not limit what it gives for
@@ -77,11 +79,16 @@ def read_beginning(part: SourcePart) -> bytes:
 def decompress(part: SourcePart) -> Generator[bytes]:
     """Read a file or standard input in decompressed blocks, and report the bytes read after each.
 
-    Raises SourceError if it cannot be opened, or once the blocks are far more than what was read;
-    RecordError if it is damaged further on.
+    The first blocks of a compressed file are decompressed when they are asked for, the others ahead
+    by a thread of their own. Raises SourceError if it cannot be opened, or once the blocks are far
+    more than what was read; RecordError if it is damaged further on.
     """
     with _open(part) as file:
-        yield from _decompress(part, file)
+        blocks = _decompress(part, file)
+        if part.path is None or _kind_of(part) == "" or not file.seekable():
+            yield from blocks
+        else:
+            yield from run_ahead(_join_blocks(blocks), few=SIZES.read_alone)
 
 
 @contextmanager
@@ -98,9 +105,29 @@ def _open(part: SourcePart) -> Iterator[BinaryIO]:
         raise part.error(reason, step, code="file-unreadable") from error
 
 
+def _kind_of(part: SourcePart) -> str:
+    return COMPRESSIONS.get(part.path.suffix.lower(), "") if part.path else ""
+
+
+def _join_blocks(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Join blocks until they are as large as those of other files, or end, or are damaged."""
+    held, size = list[bytes](), 0
+    try:
+        for block in blocks:
+            held.append(block)
+            size += len(block)
+            if size >= SIZES.read_block:
+                yield b"".join(held)
+                held, size = [], 0
+    except RecordError as error:
+        blocks = fail(error)
+    if held:
+        yield b"".join(held)
+    yield from blocks
+
+
 def _decompress(part: SourcePart, file: BinaryIO) -> Iterator[bytes]:
-    suffix = part.path.suffix.lower() if part.path else ""
-    kind = COMPRESSIONS.get(suffix, "")
+    kind = _kind_of(part)
     is_file, end, size = file.seekable(), f"{part.name}, at its end", 0
     most = _most_growth() if kind and is_file else 0.0
     try:
@@ -159,8 +186,10 @@ def _decompress_as(kind: str, part: SourcePart, file: BinaryIO) -> Iterator[byte
 def _read_plain(file: BinaryIO) -> Iterator[bytes]:
     # read1 gives what a pipe has, rather than waiting for a full block.
     read: Callable[[int], bytes] = getattr(file, "read1", file.read)
-    while block := read(SIZES.read_block):
+    size = min(FIRST_READ, SIZES.read_block)  # room for a whole block takes 40 microseconds
+    while block := read(size):
         yield block
+        size = min(2 * size, SIZES.read_block)
 
 
 def _decompress_pieces(

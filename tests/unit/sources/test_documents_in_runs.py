@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -193,6 +197,45 @@ def test_columns(rows: list[tuple[Any, Any]]) -> None:
     found = read(frame, Reading())
     with no_runs():
         assert read(frame, Reading()) == found
+
+
+@pytest.mark.parametrize("damage", ["none", "cut", "overwritten"])
+@pytest.mark.parametrize(
+    ("suffix", "compress"),
+    [
+        (".gz", gzip.compress),
+        (".bz2", bz2.compress),
+        (".xz", lzma.compress),
+        (".zst", zstandard.compress),
+    ],
+)
+def test_compressed_files(
+    tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes], damage: str
+) -> None:
+    """They are decompressed in a thread of their own, up to where they are damaged."""
+    path = tmp_path / f"a.jsonl{suffix}"
+    written = [b'{"id": %d, "text": "number %d"}' % (n, n * n % 997) for n in range(2_000)]
+    written[700] = b'{"id": 700'
+    content = bytearray(b"".join(compress(b"\n".join(part) + b"\n") for part in
+                                 (written[:1000], written[1000:])))  # fmt: skip
+    if damage == "cut":
+        del content[-len(content) // 4 :]
+    elif damage == "overwritten":
+        at = len(content) * 3 // 4
+        content[at : at + 9] = b"\xff" * 9
+    path.write_bytes(content)
+    with (
+        patch.object(SIZES, "read_block", 1_000),
+        patch.object(SIZES, "read_alone", 2),
+    ):
+        told = [read(path, Reading())]
+        for threads in ("1", "2", "3", "7"):
+            with patch.dict(os.environ, {"NEARDUP_THREADS": threads}):
+                told.append(read(path, Reading()))
+    assert told[1:] == told[:-1]
+    assert len(told[0]) == 2_000 if damage == "none" else 1_000 < len(told[0]) < 2_000
+    assert sum("line 701" in each for each in told[0]) == 1
+    assert sum("at its end" in each for each in told[0]) == (damage != "none")
 
 
 def test_most_documents_come_in_runs(tmp_path: Path) -> None:
