@@ -156,8 +156,7 @@ def _ready_made(
     documents: list[Document], settings: Settings, solr: Collection
 ) -> Callable[[], object]:
     bodies = [
-        b"[" + b",".join(made for made, _ in encode_documents(batch, settings)) + b"]"
-        for batch in _batches(documents)
+        b"[" + b",".join(encode_documents(batch, settings)) + b"]" for batch in _batches(documents)
     ]
     return lambda: _post_all(bodies, solr.url)
 
@@ -185,9 +184,7 @@ def _forget(
         waiting: deque[Future[requests.Response]] = deque()
         with ThreadPoolExecutor(THREADS) as pool, requests.Session() as session:
             for batch in _batches(documents):
-                body = (
-                    b"[" + b",".join(made for made, _ in encode_documents(batch, settings)) + b"]"
-                )
+                body = b"[" + b",".join(encode_documents(batch, settings)) + b"]"
                 if len(waiting) > THREADS:
                     waiting.popleft().result()
                 waiting.append(pool.submit(session.post, url, data=body, headers=kind, timeout=600))

@@ -293,7 +293,7 @@ def _entries(place: Place, options: argparse.Namespace) -> dict[str, Any]:
         connection.request("POST", "/entries", body)
         answer = connection.getresponse().read()
         seconds += time.perf_counter() - began
-        made = [json for json, _ in encode_documents(some, FIELDS)]
+        made = list(encode_documents(some, FIELDS))
         differing += answer != b'{"entries":[%s]}' % b",".join(made)
     count = len(place.documents)
     return {"documents": count, "requests that differ": differing, "documents/s": count / seconds}

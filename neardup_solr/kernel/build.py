@@ -29,6 +29,7 @@ MODULES = (
     "joins",
     "json_lines",
     "csv_rows",
+    "document_json",
     "text_lines",
     "graph",
     "edits",

@@ -196,7 +196,7 @@ def _read_string(block, at, texts, to):
     while True:
         while at + N8 <= end:
             eight = load_eight(block, at)
-            if _has_special(eight):
+            if has_special(eight):
                 break
             for offset in range(8):
                 texts[to + U64(offset)] = U8(eight >> U64(8 * offset))
@@ -218,7 +218,7 @@ def _read_string(block, at, texts, to):
 
 
 @inner
-def _has_special(eight):
+def has_special(eight):
     """Tell whether one of eight bytes is a control character, a quote or a backslash.
 
     Where a byte is smaller than another, or none, subtracting sets its highest bit; see "Bit

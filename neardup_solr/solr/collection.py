@@ -23,10 +23,9 @@ from neardup_solr.solr.halves import ask_by_halves, in_halves
 from neardup_solr.solr.names import ID, PLAIN, SETTINGS, TEXT, VERSION, Names, require_name
 from neardup_solr.solr.refusals import Refusal, Sent
 from neardup_solr.solr.session import open_session
+from neardup_solr.text.json_list import JsonList, write_list
 
 _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
-
-Item = tuple[bytes, str | None]  # the JSON of a document, and its id if the caller has it
 Ask = Callable[[query.Request], dict[str, Any]]
 
 
@@ -68,14 +67,16 @@ class Collection(Core):
         A request that is too large (413), or that Solr refuses because of a document (400, if no
         tolerant chain names it), is sent again in halves; a single document is refused.
         """
-        spelled = list(map(self._json_of, documents))
-        keys: Sequence[str | None] = ids or [None] * len(spelled)
+        if isinstance(documents, JsonList) and self.names.is_plain:
+            spelled: Sequence[bytes] = documents
+        else:
+            spelled = list(map(self._json_of, documents))
 
-        def send(part: Sequence[Item]) -> Sent:
-            named = [id for _, id in part if id is not None]
+        def send(part: Sequence[int]) -> Sent:
+            rows = slice(part[0], part[-1] + 1) if part else slice(0)
+            named = ids[rows] if ids else ()
             before = self.versions(named) if self.session.nodes.is_cloud else None
-            body = b"[" + b",".join(json for json, _ in part) + b"]"
-            decoded = self.post("update", body, params=_WITH_VERSIONS)
+            decoded = self.post("update", write_list(spelled[rows]), params=_WITH_VERSIONS)
             if before is None:
                 versions = refusals.versions_in(decoded)
             else:
@@ -83,10 +84,10 @@ class Collection(Core):
             versions = {id: version for id, version in versions.items() if version > 0}
             return Sent(refused=refusals.parse_refusals(self.url, decoded), versions=versions)
 
-        def id_of(item: Item) -> str:
-            return str(orjson.loads(item[0]).get(self.names.id))
+        def id_of(number: int) -> str:
+            return str(orjson.loads(spelled[number]).get(self.names.id))
 
-        return in_halves(list(zip(spelled, keys, strict=True)), send, id_of)
+        return in_halves(range(len(spelled)), send, id_of)
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""

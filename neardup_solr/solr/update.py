@@ -60,7 +60,7 @@ def orders(
     # The settings include the text, so readers need not know that the collection had it before.
     constant = {SETTINGS: settings.fingerprint}
     updates = []
-    for document, (json, _) in zip(documents, encode_documents(documents, written), strict=True):
+    for document, json in zip(documents, encode_documents(documents, written), strict=True):
         fields = empty | orjson.loads(json) | constant
         del fields[ID]
         updates.append(Order(document.id, versions[document.id], names.physical(fields)))

@@ -182,7 +182,7 @@ def encode_fields(batch: pa.RecordBatch, *, settings: Settings, reading: Reading
         if isinstance(record, RecordError):
             raise _refusal(record, reading)
         documents.append(record)
-    jsons = [json.decode() for json, _ in encode_documents(documents, settings)]
+    jsons = [json.decode() for json in encode_documents(documents, settings)]
     columns = [document.id for document in documents], jsons
     arrays = [pa.array(column, pa.string()) for column in columns]
     return pa.RecordBatch.from_arrays(arrays, ["id", "document"])

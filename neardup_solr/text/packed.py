@@ -82,8 +82,13 @@ def pack(texts: Sequence[str]) -> Packed:
         encoded = list(map(str.encode, texts))
     except UnicodeEncodeError:
         encoded = [_SURROGATE.sub(" ", text).encode() for text in texts]
-    bounds = np.zeros(len(texts) + 1, dtype=np.uint64)
-    np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(texts)), out=bounds[1:])
+    return pack_bytes(encoded)
+
+
+def pack_bytes(encoded: Sequence[bytes]) -> Packed:
+    """Pack texts in UTF-8."""
+    bounds = np.zeros(len(encoded) + 1, dtype=np.uint64)
+    np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(encoded)), out=bounds[1:])
     return Packed(np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8), bounds)
 
 

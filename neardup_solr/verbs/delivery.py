@@ -14,7 +14,7 @@ from neardup_solr import errors, progress
 from neardup_solr.errors import RecordError, SolrAnswerError
 from neardup_solr.failpoint import stop_at
 from neardup_solr.index_job import Position
-from neardup_solr.minhash import encode_documents
+from neardup_solr.minhash.solr_json import encode_columns, encode_documents
 from neardup_solr.progress import ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -124,8 +124,11 @@ class Delivery:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def _send(self, batch: Stretch) -> None:
-        encoded = encode_documents([*batch.documents.values()], self.settings)
-        batch.words = sum(words for _, words in encoded)
+        documents = [*batch.documents.values()]
+        ids, texts, kept = ([getattr(each, name) for each in documents]
+                            for name in ("id", "text", "kept"))  # fmt: skip
+        encoded = encode_columns([ids], [texts], kept, self.settings)
+        batch.words = int(encoded.words.sum())
         while self._answers and (batch.repeats or len(self._answers) > self.threads):
             self._acknowledge()
         if self.has_to_verify(self._open, batch.documents):
@@ -137,9 +140,8 @@ class Delivery:
         if self._open.end.read and batch.end.read - self._open.begin > most:
             self._close()
         stop_at("before-send")
-        if encoded:
-            ids, jsons = [*batch.documents], [json for json, _ in encoded]
-            answer = self._senders.submit(self.collection.take, jsons, ids)
+        if documents:
+            answer = self._senders.submit(self.collection.take, encoded.jsons, ids)
             self._answers.append((self._open, batch, answer))
         self._open.add(batch)
         is_long = self._open.characters >= STRETCH_CHARACTERS
@@ -302,8 +304,7 @@ class Delivery:
         for at in range(0, len(ids), self.batch):
             part = [stretch.documents[id] for id in ids[at : at + self.batch]]
             self.resent += len(part)
-            encoded = encode_documents(part, self.settings)
-            jsons = [json for json, _ in encoded]
+            jsons = encode_documents(part, self.settings)
             self.note(stretch, self.collection.take(jsons, [document.id for document in part]))
 
     def _error(self, document: Document, reason: str) -> RecordError:

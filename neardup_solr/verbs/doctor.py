@@ -51,7 +51,7 @@ class Sampled:
         """Compute the fields of a stored document anew, and compare."""
         self.documents += 1
         id, text = str(stored[ID]), str(stored.get(TEXT, ""))
-        ((json, _),) = encode_documents([Document(id=id, text=text)], settings)
+        (json,) = encode_documents([Document(id=id, text=text)], settings)
         computed = orjson.loads(json)
         # Marks are not made of the text alone.
         names = (name for name in OWN if name in settings.fields)

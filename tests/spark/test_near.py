@@ -273,9 +273,7 @@ def test_fields_are_what_index_sends(
     made = {row.id: orjson.loads(row.document) for row in spark.fields(frame).collect()}
     own = [nd.Document(id=id, text=text) for id, text in documents]
     expected = encode_documents(own, nd.Settings())
-    assert made == {
-        one.id: orjson.loads(json) for one, (json, _) in zip(own, expected, strict=True)
-    }
+    assert made == {one.id: orjson.loads(json) for one, json in zip(own, expected, strict=True)}
     columns = session.createDataFrame(
         [(7, "a b", "c d", [1, 2], None, Decimal("1.50"), "x")],
         "`the.id` long, title string, body string, tags array<int>, more string,"

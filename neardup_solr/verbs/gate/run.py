@@ -155,7 +155,7 @@ class GateRun:
         if self.delivery.has_to_verify(self.stretch, ids):
             self._verify()
         encoded = encode_documents(documents, self.delivery.settings)
-        answer = self.collection.take([json for json, _ in encoded], ids)
+        answer = self.collection.take(encoded, ids)
         reasons = {refusal.id: f"Solr refused it: {refusal.reason}" for refusal in answer.refused}
         taken = {each.id: each for each in documents if each.id not in reasons}
         self.stretch.add(Stretch(documents=taken))

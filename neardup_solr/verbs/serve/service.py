@@ -37,6 +37,7 @@ from neardup_solr.solr.unsigned import count_unsigned, describe_unsigned
 from neardup_solr.solr.update import orders
 from neardup_solr.sources.part import Record
 from neardup_solr.sources.reading import Reading
+from neardup_solr.text.json_list import write_list
 from neardup_solr.verbs.explain import explain_pair
 from neardup_solr.verbs.explain.explanation import make_record
 from neardup_solr.verbs.explain.request import ExplainRequest
@@ -317,7 +318,7 @@ class Service:
         settings = self.collection.known_settings
         if names.is_plain:
             encoded = encode_documents(documents, settings or DEFAULT_SETTINGS)
-            return b'{"entries":[%s]%s}' % (b",".join(json for json, _ in encoded), more)
+            return b'{"entries":%s%s}' % (write_list(encoded), more)
         versions = {document.id: 0 for document in documents}
         entries = []
         for order in orders(documents, versions, settings or ANNOTATED, names):

@@ -49,11 +49,10 @@ def chosen(normalization: int = 1) -> list[Settings]:
 
 def vectors(normalization: int, texts: dict[str, str]) -> list[dict[str, object]]:
     """What this version makes of the texts, as it would be stored."""
-    rows = []
+    rows: list[dict[str, object]] = []
     for settings in chosen(normalization):
         documents = [Document(id=name, text=text) for name, text in texts.items()]
-        for made, _ in encode_documents(documents, settings):
-            rows.append(orjson.loads(made))
+        rows += [orjson.loads(made) for made in encode_documents(documents, settings)]
     return rows
 
 
