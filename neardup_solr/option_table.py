@@ -8,7 +8,8 @@ in the function of the command. Help, the references and `help(nd.duplicates)` a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from neardup_solr.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ Dicts live only at the file and Solr borders.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, counted
 
 # An id of a result: a text, but a whole number if a DataFrame or a dict has one. Any, so that

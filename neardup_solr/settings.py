@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, get_args
 
 from neardup_solr.argument_types import Family, Kind, StoredMeasure
 from neardup_solr.arguments import checked_class
 from neardup_solr.checks import check_fields, require
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, SettingsError
 
 # What indexing writes by default; `id` and `signature_settings` are always written.

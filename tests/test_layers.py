@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 # From the inside outwards: a room imports from itself and from those before it, so there are no
 # circles. A name is that of a folder or of a module.
 ROOMS = (
-    "error_codes", "errors", "suggestions", "checks", "comma_names", "units", "sizes",
+    "dataclass", "error_codes", "errors", "suggestions", "checks", "comma_names", "units", "sizes",
     "argument_types", "arguments", "option_table", "option_rows",
     "records", "settings", "settings_by_name", "variables", "cores", "mapped_pages",
     "progress",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.clusters.components import Labels
 from neardup_solr.clusters.linkage import fold_identical, list_groups, select_inner
+from neardup_solr.dataclass import dataclass
 from neardup_solr.kernel import graph
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.pairs import Pairs

@@ -6,8 +6,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.settings import NORMALIZATION
 from neardup_solr.text.characters import unspaced
 from neardup_solr.text.links import NAME

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import orjson
+
+from neardup_solr.dataclass import dataclass
 
 PATH = "admin/metrics"
 _STATE, _SPACE, _CORE = "TLOG.state", "CONTAINER.fs.usableSpace", "solr.core."

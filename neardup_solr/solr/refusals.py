@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SolrAnswerError, SolrHalted
 from neardup_solr.solr.faults import (
     NOT_SOLR,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 import orjson
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError, SolrUnauthorized
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, spell_field

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from neardup_solr import suggestions
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.sources.part import NUMBERED, SourcePart

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import Any
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.measures.columns import FieldKind
 from neardup_solr.records import as_text
 from neardup_solr.sources.column import is_like_id, matches

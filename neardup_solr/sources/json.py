@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias, cast
 import numpy as np
 import orjson
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
 from neardup_solr.records import Run
 from neardup_solr.sources.blocks import (

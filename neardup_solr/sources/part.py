@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.progress import ignore
 from neardup_solr.records import Document, Number, Run

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import is_inside
 from neardup_solr.sources.blocks import read_whole

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document, Number, Run

@@ -7,13 +7,14 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import resources
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neardup_solr.argument_types import Way
+from neardup_solr.dataclass import dataclass
 from neardup_solr.records import AnyId, Borderline, Cluster, Duplicate, as_text
 from neardup_solr.reports.html import embed
 from neardup_solr.reports.html.embed import Listed, list_clusters

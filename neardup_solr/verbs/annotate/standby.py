@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.sizes import SIZES
 from neardup_solr.solr.update import Order
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
 from neardup_solr.settings import Settings
 

@@ -7,13 +7,14 @@ Solr), so it still holds if both are still there. All else is done anew, as in a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SourceError
 from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.kernel import joins

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -14,6 +14,7 @@ from neardup_solr.answers.verdicts import Answered
 from neardup_solr.argument_types import Linkage, PairMeasure, Per, TableOf, Way
 from neardup_solr.candidates import MOST_OF_ALL
 from neardup_solr.clusters.removal import remove_across, remove_within
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, DataError, RecordError, TemplateError, counted
 from neardup_solr.files import check_apart, write_lines
 from neardup_solr.guard import (

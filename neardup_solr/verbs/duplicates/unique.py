@@ -8,12 +8,12 @@ from __future__ import annotations
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
 from neardup_solr import checks, sources
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_apart
 from neardup_solr.progress import OnProgress, Progress, ignore

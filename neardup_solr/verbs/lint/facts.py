@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from neardup_solr.dataclass import dataclass
 from neardup_solr.solr import admin, own_schema, schema, update_chain
 from neardup_solr.solr.cloud import SolrCluster
 from neardup_solr.solr.collection import Collection

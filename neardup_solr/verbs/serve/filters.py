@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import orjson
 
 from neardup_solr.checks import require
+from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 
 MOST_FILTERS, MOST_VALUES, MOST_OPEN = 50, 1_000, 50  # of a request; open are ranges and prefixes
