@@ -422,6 +422,14 @@ def natural(id: AnyId) -> tuple[int, int, str]:
     return (1, 0, id)
 
 
+def sort_naturally(ids: Sequence[AnyId]) -> list[int]:
+    """Sort the places of ids by the natural order of these."""
+    texts: list[Any] = [*map(str, ids)]
+    if any(map(str.isdigit, texts)) or any("@row" in text for text in texts):
+        texts = [*map(natural, texts)]
+    return sorted(range(len(texts)), key=texts.__getitem__)
+
+
 def ordered(id: AnyId, other_id: AnyId) -> tuple[AnyId, AnyId]:
     """Two ids, the earlier in natural order first."""
     return (id, other_id) if natural(id) <= natural(other_id) else (other_id, id)

@@ -30,7 +30,7 @@ class Sizes:
     cap_neighbours: int = 100  # others for each of these
     compared_block: int = 1 << 17  # pairs that are compared before they are kept
     compared_by_thread: int = 1 << 12  # pairs, at most
-    part_text: int = 1 << 24  # text of documents that are read together, about
+    part_text: int = 1 << 22  # text of documents that are read together, about
     wedge_steps: int = 1 << 20  # to neighbours, for the wedges of all documents or of a sample
 
     # Pages

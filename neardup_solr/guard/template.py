@@ -159,7 +159,7 @@ class Alignment:
         runs = [(is_shared, len(list(run)))
                 for is_shared, run in groupby(part <= SHARED for part in differing)]  # fmt: skip
         phrase: list[str] = []
-        slots: list[dict[str, None]] = []
+        values: list[tuple[str, ...]] = []
         at = inner = weak = between = 0
         for is_shared, size in runs:
             part = slice(at, at + size)
@@ -171,8 +171,8 @@ class Alignment:
                 if is_between and len(first) >= SHORT:
                     weak += 1
                     inner += max(differing[part]) >= SLOT + OF_FEW / count
-                rows = (self._words(row, part) for row in range(count))
-                slots.append(dict.fromkeys(_cut(value, VALUE) for value in rows if value))
+                if len(values) < SLOTS:
+                    values.append(self._list_values(part))
         are_many = texts >= MANY
         enough = IN_SLOTS_OF_MANY if are_many else IN_SLOTS
         shared = IN_PHRASE_OF_MANY if are_many else IN_PHRASE
@@ -183,7 +183,7 @@ class Alignment:
             texts=texts,
             differing=compute_differing(forms),
             phrase=_cut(" ".join(phrase), PHRASE) if in_phrase else "",
-            values=tuple(tuple(values)[:VALUES] for values in slots[:SLOTS]),
+            values=tuple(values),
             is_regular=texts >= FEWEST
             and in_slots >= enough * sum(differing) > 0
             and in_phrase >= shared * len(first),
@@ -213,11 +213,23 @@ class Alignment:
 
     def _differing(self, place: int) -> float:
         """Compute the part of all pairs that differ in a place where any does."""
-        edits = self._edits[place]
+        edits, count = self._edits[place], len(self._texts)
+        alone = count - len(edits)
+        if len(edits) == 1:  # most often
+            return 1 - alone * (alone - 1) / (count * (count - 1))
         counts = Counter(edits.values())
-        count = len(self._texts)
-        equal = sum(n * (n - 1) for n in (*counts.values(), count - len(edits)))
+        equal = sum(n * (n - 1) for n in (*counts.values(), alone))
         return 1 - equal / (count * (count - 1))
+
+    def _list_values(self, part: slice) -> tuple[str, ...]:
+        """List the first different values that the texts have in some places."""
+        values: dict[str, None] = {}
+        for row in range(len(self._texts)):
+            if value := self._words(row, part):
+                values[_cut(value, VALUE)] = None
+                if len(values) == VALUES:
+                    break
+        return tuple(values)
 
     def _words(self, row: int, part: slice) -> str:
         """Join what a text has in some places."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from neardup_solr.minhash import sign
 from neardup_solr.progress import OnProgress, Progress, ignore, prefetch, run_aside, thread_pool
 from neardup_solr.records import BORDER, NO_DISTANCE
 from neardup_solr.sizes import SIZES
-from neardup_solr.text.packed import Packed, pack, size_of
+from neardup_solr.text.packed import Packed, pack
 from neardup_solr.verbs.duplicates.candidate_pairs import TEXTS, find_candidates, make_joining
 from neardup_solr.verbs.duplicates.checkpoint import UnfinishedRun
 from neardup_solr.verbs.duplicates.copies import find_copies, number_equal
@@ -271,24 +271,39 @@ class Comparison:
         corpus = self.corpus
         if corpus.sets is not None and not corpus.may_change:
             return corpus.sets.flat(), None
+        if comparer.measure.joins_numbers and not corpus.may_change:
+            corpus.forms()  # which all parts are taken of
         is_compared = np.zeros(len(corpus), dtype=np.bool_)
         for at in range(0, len(pairs), SIZES.compared_block):
             is_compared[pairs[at : at + SIZES.compared_block]] = True
         rows = np.flatnonzero(is_compared).astype(np.uint32)
         prepared = corpus.spill.lists()
-        done = characters = 0
+        count = characters = 0
 
         def read(part: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], Sequence[str | None]]:
-            return part, corpus.compared(part.tolist())
+            nonlocal count, characters
+            texts = corpus.compared(part.tolist())
+            count += len(texts)
+            if isinstance(texts, Packed):
+                characters += texts.size
+            else:
+                characters += sum(len(text or "") for text in texts)
+            return part, texts
 
-        parts = (rows[part] for part in split_fitting(len(rows), lambda: (done, characters)))
-        # One part is read while another is normalised; not two are read at the same time.
-        with thread_pool(1) as reader, thread_pool(1) as normaliser:
+        def prepare(part: tuple[NDArray[np.uint32], Sequence[str | None]]) -> Flat:
+            return cast(Flat, comparer.prepare(self._forms(*part, verified)))
+
+        def keep(part: Flat) -> int:
+            prepared.extend(part)
+            return len(prepared)
+
+        parts = (rows[part] for part in split_fitting(len(rows), lambda: (count, characters)))
+        # Parts are read one after the other, while all cores prepare those that were read.
+        threads = count_cores()
+        with thread_pool(1) as reader, thread_pool(threads) as preparers, thread_pool(1) as keeper:
             texts = prefetch(reader, read, parts)
-            for forms in prefetch(normaliser, lambda each: self._forms(*each, verified), texts):
-                prepared.extend(comparer.prepare(forms))
-                done += len(forms)
-                characters += size_of(forms)
+            values = prefetch(preparers, prepare, texts, at_once=threads)
+            for done in prefetch(keeper, keep, values):
                 on_progress(Progress(TEXTS, done, len(rows)))
         return prepared.flat(), np.cumsum(is_compared, dtype=np.uint32) - np.uint32(1)
 
@@ -302,16 +317,14 @@ class Comparison:
             return [forms[row] for row in rows.tolist()]
         texts = read if isinstance(read, Packed) else pack([text or "" for text in read])
         if not corpus.may_change:
-            return sign.normal_forms(texts, corpus.settings.normalization, threads=count_cores())
+            return sign.normal_forms(texts, corpus.settings.normalization)
         is_present = np.array([text is not None for text in read])
-        signed = sign.sign(
-            texts, corpus.settings, threads=count_cores(), keep_normal=True, keep_keys=False
-        )
+        signed = sign.sign(texts, corpus.settings, keep_normal=True, keep_keys=False)
         differ = (signed.signatures != corpus.signatures[rows]).any(axis=1)
         verified.vanished.update(rows[~is_present].tolist())
         verified.stale.update(rows[is_present & (differ | (signed.words == 0))].tolist())
         if measure.joins_numbers:
-            return measure.normalize(texts, corpus.settings.normalization, count_cores())
+            return measure.normalize(texts, corpus.settings.normalization)
         return signed.normal
 
 

@@ -277,7 +277,7 @@ def _pair_ends(groups: Sequence[NDArray[np.int64]]) -> tuple[Pairs, NDArray[np.i
     pairs = [np.empty((0, 2), dtype=np.int64)]
     triangles = [np.stack(np.triu_indices(size, 1), axis=1) for size in range(ENDS + 1)]
     for group in groups:
-        some = take_evenly(group, ENDS)
+        some = group if len(group) <= ENDS else take_evenly(group, ENDS)
         pairs.append(some[triangles[len(some)]])
     owners = np.repeat(np.arange(len(groups)), [len(part) for part in pairs[1:]])
     return np.sort(np.concatenate(pairs), axis=1).astype(np.uint32), owners

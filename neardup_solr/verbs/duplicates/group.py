@@ -17,7 +17,7 @@ from neardup_solr.measures import Distances, Similarities
 from neardup_solr.measures.pairs import NO_PAIRS, Pairs, find_pairs
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.progress import gc_disabled
-from neardup_solr.records import NO_DISTANCE, natural
+from neardup_solr.records import NO_DISTANCE, sort_naturally
 from neardup_solr.text.symbols import mark_symbols
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus
@@ -100,10 +100,12 @@ def make_compare(comparison: Comparison, rows: RowNumbers) -> Compare:
 
 def _name_nodes(corpus: Corpus, rows: RowNumbers) -> tuple[list[DocumentKey], RowNumbers]:
     """Name the documents of rows, in the natural order of their ids, and sort the rows like it."""
-    are_second = (rows >= corpus.bounds[1]).tolist()
     ids = corpus.ids(rows.tolist())
-    order = sorted(range(len(ids)), key=lambda at: (are_second[at], *natural(ids[at])))
-    return [(int(are_second[at]), ids[at]) for at in order], rows[order]
+    order = np.array(sort_naturally(ids), dtype=np.int64)
+    sides = (rows >= corpus.bounds[1]).astype(np.int64)
+    order = order[np.argsort(sides[order], kind="stable")]
+    names = zip(sides[order].tolist(), map(ids.__getitem__, order.tolist()), strict=True)
+    return [*names], rows[order]
 
 
 def _locate_pairs(pairs: Pairs, rows: RowNumbers) -> Pairs:

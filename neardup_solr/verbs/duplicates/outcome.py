@@ -13,6 +13,7 @@ from neardup_solr.argument_types import PairMeasure, Way
 from neardup_solr.candidates import Candidates
 from neardup_solr.files import paths_of
 from neardup_solr.measures.equality import NUMBERS, SYMBOLS
+from neardup_solr.records import AnyId
 from neardup_solr.reports.pair import PairTable
 from neardup_solr.settings import CAP, WORD_CAP
 from neardup_solr.sources.source import is_collection, shown_name
@@ -53,7 +54,9 @@ def make_result(
 ) -> Duplicates:  # fmt: skip
     """Make the result of what was compared and grouped. `involved` rows have a pair."""
     plan, corpus, sides = comparison.plan, comparison.corpus, comparison.corpus.sides
-    keys = dict(zip(involved.tolist(), grouped.graph.keys, strict=True))  # by row
+    keys: dict[int, AnyId] = {}  # by row
+    if plan.request.texts or plan.keep or comparison.matcher is not None:
+        keys.update(zip(involved.tolist(), grouped.graph.keys, strict=True))
     texts = read_texts(corpus, grouped, keys, plan.request.texts) if plan.request.texts else {}
     has_page_texts = plan.request.texts is None and plan.needs_texts
     page_texts = keep_page_texts(corpus, grouped, involved) if has_page_texts else {}
@@ -117,7 +120,7 @@ def make_result(
             **explain_pairs(comparison, grouped, keys),
             table=table,
             is_for_excel=any(side.is_for_excel for side in sides),
-            records=SourceRecords.of(plan, sides[0], keys, state),
+            records=SourceRecords.of(plan, sides[0], grouped.graph.nodes, involved, state),
         ),
     )
 

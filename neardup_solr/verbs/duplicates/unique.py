@@ -12,7 +12,11 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from neardup_solr import checks, sources
+from neardup_solr.answers import DocumentKey
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_apart
@@ -22,6 +26,7 @@ from neardup_solr.reports import Beside
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.from_source import SourceSide, read_pieces
+from neardup_solr.verbs.duplicates.graph import RowNumbers
 from neardup_solr.verbs.duplicates.output import TABLE
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.request import Compared
@@ -142,9 +147,10 @@ def identify(source: Compared, reading: Reading) -> str | None:
 class SourceRecords:
     """The records of a source that was read, in its order.
 
-    `are_documents` has 1 for each record that makes a document. By their numbers, from 1 on, `ids`
-    are those of records that have a near-duplicate, and `dead` those of records that another one
-    of their id stands for. `state` is that of the source before it was read.
+    `are_documents` has 1 for each record that makes a document. Records that have a near-duplicate
+    have these `numbers`, from 1 on, and the ids of `nodes`; `dead` are the ids, by number, of
+    records that another one of their id stands for. `state` is that of the source before it was
+    read.
     """
 
     paths: list[Path]
@@ -152,14 +158,16 @@ class SourceRecords:
     reading: Reading
     state: str | None
     are_documents: bytes
-    ids: Mapping[int, AnyId]
+    numbers: NDArray[np.intp]
+    nodes: Sequence[DocumentKey]
     dead: Mapping[int, AnyId]
 
     @classmethod
     def of(
-        cls, plan: RunPlan, side: CorpusSide, ids: Mapping[int, AnyId], state: str | None
-    ) -> SourceRecords | ArgumentError:
-        """Note the records of the first side, with `ids` by row, or why they are not copied."""
+        cls, plan: RunPlan, side: CorpusSide, nodes: Sequence[DocumentKey], rows: RowNumbers,
+        state: str | None,
+    ) -> SourceRecords | ArgumentError:  # fmt: skip
+        """Note the records of the first side, with the rows of `nodes`, or why none are copied."""
         source, reading = plan.source, plan.readings[0]
         try:
             are_numbered = not plan.has_ids or bool(side.repeated)
@@ -168,7 +176,6 @@ class SourceRecords:
             return error
         assert isinstance(side, SourceSide)
         numbers = side.numbers()
-        rows = [row for row in ids if row < len(numbers)]
         return cls(
             paths=paths,
             against=[
@@ -177,7 +184,8 @@ class SourceRecords:
             reading=reading,
             state=state,
             are_documents=bytes(side.are_documents),
-            ids=dict(zip(numbers[rows].tolist(), (ids[row] for row in rows), strict=True)),
+            numbers=numbers[rows[rows < len(numbers)]],
+            nodes=nodes,
             dead=dict(zip(numbers[side.dead].tolist(), side.ids.take(side.dead), strict=True)),
         )
 
@@ -193,6 +201,8 @@ class SourceRecords:
         check_files(self.paths, self.reading, files, self.against)
         source = sources.open_source(self.paths, self.reading, on_notice=ignore).table()
         counts = {"kept": 0, "removed": 0, "repeated": 0, "failed": 0}
+        firsts = (id for side, id in self.nodes if side == 0)
+        ids = dict(zip(self.numbers.tolist(), firsts, strict=True))
         with ExitStack() as opened:
             keep, remove, reject = [
                 opened.enter_context(
@@ -215,7 +225,7 @@ class SourceRecords:
                         added = {REASON: error.reason, POSITION: error.position, RECORD: text}
                         reject(record if is_apart else None, added)
                     continue
-                kept = removed.get(self.ids.get(number))
+                kept = removed.get(ids.get(number))
                 if (id := self.dead.get(number)) is not None:
                     # Another record of its id counts, which may itself be removed for a third one.
                     other = removed.get(id)

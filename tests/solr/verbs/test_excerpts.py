@@ -53,7 +53,7 @@ def test_long_texts_are_read_few_at_a_time(
     with front(solr.base, between=note) as address:
         found = nd.duplicates(nd.connect(address, solr.name), measure="containment")
     assert found.pairs == whole.pairs
-    assert sizes[:2] == [FIRST] * 2  # one is read while another is used
+    assert sizes[0] == FIRST  # the next may be so many, too, as one is read ahead
     assert sum(sizes) == len(texts)
     assert max(sizes[2:]) < 40  # an article has 250 words and more
 

@@ -71,8 +71,8 @@ def test_long_texts_are_read_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> N
     nd.duplicates(documents(texts), by="bands", on_progress=steps.append)
     done = [0, *(step.done for step in steps if step.stage == "texts")]
     sizes = [after - before for before, after in pairwise(done)]
-    assert sizes[:3] == [100] * 3  # one is read, one normalised, one used
-    assert max(sizes[3:15]) < 20
+    assert sizes[0] == 100  # the next may be so many, too, as one is read ahead
+    assert max(sizes[2:]) < 20
 
 
 def test_a_file_that_is_written_to_meanwhile_is_as_it_was_read(tmp_path: Path) -> None:
