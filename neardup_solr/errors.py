@@ -24,7 +24,6 @@ program tells errors apart by `code`, one of `CODES`.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
@@ -32,9 +31,10 @@ from typing import Any
 
 from neardup_solr.error_codes import CODES as CODES
 from neardup_solr.error_codes import RECORD_STEPS
+from neardup_solr.regex import regex
 
 # User and password of an address; a path has a single slash.
-_SECRET = re.compile(r"(?<=:/)(/?)[^/\s@]+@")
+_SECRET = regex(r"(?<=:/)(/?)[^/\s@]+@")
 
 
 def without_password(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +19,7 @@ from neardup_solr.cores import count_cores
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, counted
 from neardup_solr.records import characters
+from neardup_solr.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Callbacks:
 LOG = logging.getLogger("neardup_solr")
 MOST_ERRORS = 1_000  # that a result holds; more are only counted
 MOST_CAUSES = 5  # that are logged after the first
-_CAUSE = re.compile(r"'[^']*'|\w*\d\w*")  # what differs in reasons of the same cause
+_CAUSE = regex(r"'[^']*'|\w*\d\w*")  # what differs in reasons of the same cause
 MOST_CHARACTERS = 2**24  # of the records that these carry along
 AHEAD = 4  # parts for each core that are worked on ahead
 

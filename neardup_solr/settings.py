@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Set
 from dataclasses import field
 from typing import Any, get_args
@@ -12,6 +11,7 @@ from neardup_solr.arguments import checked_class
 from neardup_solr.checks import check_fields, require
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.regex import regex
 
 # What indexing writes by default; `id` and `signature_settings` are always written.
 DEFAULT_FIELDS = (
@@ -33,7 +33,7 @@ CAP = 1_024  # documents of a band key that are all paired with each other
 WORD_CAP = 50  # records that a word makes candidates of each other
 LONG_TEXT = 60  # words; above it, shingles are most of an index, and bands find what they find
 
-_FINGERPRINT = re.compile(
+_FINGERPRINT = regex(
     r"n(?P<normalization>\d+) (?P<kind>[a-z]+)(?P<shingle_size>\d+)(?:-(?P<language>[a-z_]+))?"
     r" (?P<family>[a-z]+)(?P<hashes>\d+)"
     r" seed(?P<seed>\d+) bands(?P<bands>\d+)x(?P<rows>\d+) sg(?P<signatures>\d+)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from inspect import Parameter
 from pathlib import Path
@@ -15,12 +14,13 @@ from neardup_solr.comma_names import split_names
 from neardup_solr.errors import ArgumentError, without_password
 from neardup_solr.option_rows import find_row
 from neardup_solr.option_table import PLACED, Option
+from neardup_solr.regex import regex
 
 PARTED = ("COLUMN", "FIELD", "NAME")  # what is typed for names that commas may separate
 NUMBERS = {int: "N", float: "NUMBER"}
-_PERCENT_OR_COMMA = re.compile(r"\s*(\d+)(?:[.,](\d+))?\s*(%?)\s*")
-_NAME = re.compile(r"`(\w+)`")
-_END_OF_SENTENCE = re.compile(r"(?= \[)|(?=\.(?: |$))")
+_PERCENT_OR_COMMA = regex(r"\s*(\d+)(?:[.,](\d+))?\s*(%?)\s*")
+_NAME = regex(r"`(\w+)`")
+_END_OF_SENTENCE = regex(r"(?= \[)|(?=\.(?: |$))")
 
 
 class ChoiceType(click.Choice[str]):

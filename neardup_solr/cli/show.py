@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ import click
 from neardup_solr.cli.exit_codes import REFUSED
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import counted as counted  # the commands take it from here
+from neardup_solr.regex import regex
 from neardup_solr.variables import read_number
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ RESUMABLE = "Everything written so far is kept; run this again to continue."
 UNSURE = "The last documents may be missing; it is safe to run the same command again."
 MOST_MEMBERS = 5  # of a cluster in a table
 # An argument in backticks; first what a message quotes, in which nothing is an argument.
-_ARGUMENT = re.compile(
+_ARGUMENT = regex(
     r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|`(\w+)(?:\['(.*?)'\])?`"""
 )
-_BREAKS = re.compile(r"[\t\n\r]+")
+_BREAKS = regex(r"[\t\n\r]+")
 WIDEST_ID = 0.3  # of the terminal, longer ones are folded
 NARROW = 66  # columns of a terminal; below it a table leaves no room for texts
-_FULL_TEXT = re.compile(r"\bcontent:(?!\[|\*$)")
-_NOT_SHOWN = re.compile(r"(?:(?!\r?\n)[^\t ])+")  # all but tabs, blanks and line breaks
+_FULL_TEXT = regex(r"\bcontent:(?!\[|\*$)")
+_NOT_SHOWN = regex(r"(?:(?!\r?\n)[^\t ])+")  # all but tabs, blanks and line breaks
 
 
 def is_quiet() -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -13,11 +12,12 @@ from neardup_solr.clusters.components import Labels
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.records import natural
+from neardup_solr.regex import regex
 
 LENGTH = "num_words"  # what `longest` and `shortest` compare
 FILLED = ":filled"  # what `fullest` compares: the number of values in the fields
 ARRIVAL = "_version_"  # what `oldest` compares; Solr counts it up with each change
-_NUMBER = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,2})?\s*")
+_NUMBER = regex(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,2})?\s*")
 _WORDING = (
     "choose longest, shortest, fullest, oldest, oldest:FIELD (the lowest value), first,"
     " or trusted values in order of preference, such as FIELD=wire,agency"

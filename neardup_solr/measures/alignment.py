@@ -11,7 +11,6 @@ M / min(A, B): the first asks if the records are the same, the second ignores wh
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -25,6 +24,7 @@ from rapidfuzz.distance import OSA
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.frequencies import Frequencies, Split, split_words
 from neardup_solr.measures.pairs import Pairs, in_parts
+from neardup_solr.regex import regex
 from neardup_solr.text.numbers import has_digit, is_number, show_word
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
@@ -40,7 +40,7 @@ ACRONYM = range(2, 5)  # letters
 UNLIKE = 0.5  # how far records are alike otherwise, of what their words say
 SIZE = 3.0  # words of a single record, as which a size such as "XL" weighs that differs
 LETTERS = 8  # that are looked at for two words, about
-_MARKS = re.compile("[\u0300-\u036f]")
+_MARKS = regex("[\u0300-\u036f]")
 _SIZES = "sml"
 _SELDOM = "bcdfghjknpqrtvwz"  # other letters that are no words by themselves
 # Of such letters in a file, sizes at least, and of these, each of two or more.

@@ -18,6 +18,7 @@ from neardup_solr.errors import DataError, counted
 from neardup_solr.measures.date_parser import read_date
 from neardup_solr.measures.frequencies import Frequencies, split_words
 from neardup_solr.records import as_text
+from neardup_solr.regex import regex
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.numbers import join_numbers
 
@@ -87,10 +88,10 @@ class FieldColumn:
 
 WIDTHS: dict[FieldKind, int] = {"text": 0, "exact": 0, "number": 1, "date": 3}
 SHORTEST_CALL = 7  # digits of a telephone number, without the code of its country
-_DIGITS = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?([.,]\d+)?")
-_GAPS = re.compile(r"(?<=\d)[ '\u2019\u00a0\u202f](?=\d{3}(?!\d))")  # of thousands
-_JOINS = re.compile(r"(?<=\d)(?=[^\W\d])|(?<=[^\W\d])(?=\d)")  # of letters and digits
-_POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")  # of thousands, too
+_DIGITS = regex(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?([.,]\d+)?")
+_GAPS = regex(r"(?<=\d)[ '\u2019\u00a0\u202f](?=\d{3}(?!\d))")  # of thousands
+_JOINS = regex(r"(?<=\d)(?=[^\W\d])|(?<=[^\W\d])(?=\d)")  # of letters and digits
+_POINTS = regex(r"[+-]?\d{1,3}(\.\d{3})+,\d+")  # of thousands, too
 
 
 def parse_fields(fields: Mapping[str, str] | Iterable[str]) -> dict[str, FieldKind]:

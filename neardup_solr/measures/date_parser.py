@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import datetime
-import re
 import unicodedata
+
+from neardup_solr.regex import regex
 
 RECENT = 50  # years of two digits below are of this century, as in e-mails (RFC 2822)
 LONGEST = 40  # characters
 OTHER_WORDS = 3  # beside the month at most, such as a day of the week, "de" or "about"
 
-_DATE = re.compile(r"(\d{1,4})(?:(?:[-/.] ?| )(\d{1,4})(?:(?:[-/.] ?| )(\d{1,4}))?)?")
-_PACKED_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})")
-_TIME = re.compile(r"[T ]\d{1,2}:.*")
-_SIGNS = re.compile("[年月日년월일] ?")  # of Chinese, Japanese and Korean
-_MARKS = re.compile("[\u0300-\u036f\u0653-\u0655]")
-_TOKEN = re.compile(r"(\d+)|[^\W\d_]+")
+_DATE = regex(r"(\d{1,4})(?:(?:[-/.] ?| )(\d{1,4})(?:(?:[-/.] ?| )(\d{1,4}))?)?")
+_PACKED_DATE = regex(r"(\d{4})(\d{2})(\d{2})")
+_TIME = regex(r"[T ]\d{1,2}:.*")
+_SIGNS = regex("[年月日년월일] ?")  # of Chinese, Japanese and Korean
+_MARKS = regex("[\u0300-\u036f\u0653-\u0655]")
+_TOKEN = regex(r"(\d+)|[^\W\d_]+")
 # How the names of each month begin, without accents: English, Germanic, Romance, Slavic, Finnish,
 # Hungarian, Turkish, Greek, Indonesian, Arabic.
 _MONTHS = """jan ene gen sty led tam oca янв сiч ιαν يناير
@@ -33,7 +34,7 @@ nov lis marras kas ноя лис νοε نوفمبر
 dez dec dic des gru pro jou ara дек гру δεκ ديسمبر"""
 _BEGINS = {begin: month for month, names in enumerate(_MONTHS.splitlines(), 1)
            for begin in names.split()}  # fmt: skip
-_MONTH = re.compile("|".join(sorted(_BEGINS, key=len, reverse=True)))
+_MONTH = regex("|".join(sorted(_BEGINS, key=len, reverse=True)))
 
 
 def read_date(text: str) -> tuple[int, int, int] | None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from neardup_solr.dataclass import dataclass
+from neardup_solr.regex import regex
 from neardup_solr.settings import NORMALIZATION
 from neardup_solr.text.characters import unspaced
 from neardup_solr.text.links import NAME
 
 Split = Callable[[str], list[str]]
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_ORDINAL = regex(r"(\d+)(?:st|nd|rd|th)")
 _CARDINALS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
     " fifteen sixteen seventeen eighteen nineteen twenty"

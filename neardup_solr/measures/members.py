@@ -10,7 +10,6 @@ again beside the same full name.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from neardup_solr.measures.alignment import INITIAL, compare_records, word_simil
 from neardup_solr.measures.columns import FieldColumn, Marks, Numbers
 from neardup_solr.measures.frequencies import Frequencies
 from neardup_solr.measures.pairs import Pairs
+from neardup_solr.regex import regex
 from neardup_solr.text.characters import is_unspaced
 
 NAMES = 0.02  # of pairs of records, at most, that are equal in a field that names things
@@ -42,8 +42,8 @@ MORE = 2  # times as many households differ in a part as in the other, if it is 
 DIVERSE = 1.2  # times as many pairs are equal in the part that has clearly fewer values
 SELDOM = 0.05  # chance, below which it is none that two names are met beside each other so often
 
-_DIGIT = re.compile(r"\d")
-_HANGUL = re.compile("[\uac00-\ud7a3]+")
+_DIGIT = regex(r"\d")
+_HANGUL = regex("[\uac00-\ud7a3]+")
 
 
 class Part(NamedTuple):

@@ -19,7 +19,6 @@ families that it left out.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -34,6 +33,7 @@ from neardup_solr.measures.other_names import NameColumns, choose_naming, list_n
 from neardup_solr.measures.pairs import Pairs, in_parts, mutual_best, take_evenly
 from neardup_solr.measures.text_hashes import hash_sets
 from neardup_solr.measures.weights import Weights, estimate_weights
+from neardup_solr.regex import regex
 from neardup_solr.settings import Settings
 
 # Nats, of the intercept first, then of each feature.
@@ -43,7 +43,7 @@ WORDS = Settings(kind="words", shingle_size=1)
 SAMPLE = 20_000  # other pairs that tell what they agree in
 SLOT_BITS = 22  # of the hashes of terms, by which documents are counted
 
-_NUMBERS = re.compile(r"\S*\d\S*")
+_NUMBERS = regex(r"\S*\d\S*")
 
 
 class TermSets:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -14,12 +13,13 @@ import orjson
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.files import PathError, check_place, write_lines
+from neardup_solr.regex import regex
 from neardup_solr.reports import require_library
 from neardup_solr.sources.csv import csv_line
 from neardup_solr.text.escape import to_csv, to_tsv
 
 TEXTS: Final = ("text", "other_text")  # columns with texts of documents
-_BREAKS: Final = re.compile(r"[\t\n\r]+")
+_BREAKS: Final = regex(r"[\t\n\r]+")
 Row = Mapping[str, Any]
 Mark = Callable[[str], str]
 FORMATS: Final = ("tsv", "csv", "jsonl")  # of lines

@@ -12,6 +12,7 @@ from typing import Any, Final
 from neardup_solr.errors import SourceError, counted
 from neardup_solr.files import atomic_output
 from neardup_solr.progress import LOG
+from neardup_solr.regex import regex
 from neardup_solr.reports import Add, Added, Beside, require_library
 from neardup_solr.sizes import SIZES
 from neardup_solr.sources.part import SourceTable
@@ -19,7 +20,7 @@ from neardup_solr.sources.part import SourceTable
 LONGEST: Final = 2**15 - 1  # characters of a cell, in UTF-16
 LARGEST: Final = 2**53  # whole numbers beyond it would be rounded
 # What XML 1.0 cannot hold, and what would be taken for such an escape.
-_NOT_IN_XML: Final = re.compile(
+_NOT_IN_XML: Final = regex(
     "[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)", re.ASCII
 )
 

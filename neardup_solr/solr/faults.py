@@ -14,6 +14,7 @@ import requests
 
 from neardup_solr import errors
 from neardup_solr.errors import Passes, SolrAnswerError, SolrError, SolrHalted
+from neardup_solr.regex import regex
 from neardup_solr.solr.address import redact
 from neardup_solr.solr.connection_faults import (
     PROXY_REFUSES,
@@ -46,25 +47,23 @@ _NO_POST = b"POST is not supported by this URL"
 _OF_CLUSTER = frozenset({500, 503, 510})  # 510: no node can answer
 # Solr takes nothing more until it is restarted. "Error opening new searcher", with nothing after
 # it, is of a commit that could not be written; else too many searchers are being opened.
-_HALTED = re.compile(
+_HALTED = regex(
     "No space left on device|not enough space on the disk|Disk quota exceeded"
     "|File too large"  # for a limit of the process
     "|Read-only file system|IndexWriter is closed|IndexWriter has been closed"
     "|Server error writing document|Error logging add|^Error opening new searcher$"
 )
 # These name a document, whose values they repeat: no sign of a fault counts in them.
-_OF_DOCUMENT = re.compile(
+_OF_DOCUMENT = regex(
     r"ERROR: \[doc=|version conflict|Document contains|Document is missing"
     "|Exception writing document id"
 )
 KEEPER_AWAY = "ZooKeeper is unavailable"
 # How a node begins what it says while it has no ZooKeeper, and what it names as the cause.
-_NO_KEEPER = re.compile(
-    "Cannot talk to ZooKeeper|KeeperErrorCode = (Session expired|ConnectionLoss)"
-)
-_KEEPER_LOST = re.compile(r"KeeperException\$(SessionExpired|ConnectionLoss)Exception")
+_NO_KEEPER = regex("Cannot talk to ZooKeeper|KeeperErrorCode = (Session expired|ConnectionLoss)")
+_KEEPER_LOST = regex(r"KeeperException\$(SessionExpired|ConnectionLoss)Exception")
 # Signs of what the nodes of a SolrCloud say while a node is away, or another becomes the leader.
-_DISTURBED = re.compile("|".join((
+_DISTURBED = regex("|".join((
     KEEPER_AWAY, "Cannot talk to ZooKeeper", "KeeperErrorCode", "Could not find collection in zk",
     "No registered leader was found", "leader from zk", "leader props", "Exception finding leader",
     "information about the leader", "says we are the leader", "says it is coming from",

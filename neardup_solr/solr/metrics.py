@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from neardup_solr.dataclass import dataclass
+from neardup_solr.regex import regex
 
 PATH = "admin/metrics"
 _STATE, _SPACE, _CORE = "TLOG.state", "CONTAINER.fs.usableSpace", "solr.core."
@@ -24,8 +25,8 @@ PARAMS = {
     "name": f"{_STATE_10},{_SPACE_10}",
 }
 _REPLAYED = 3  # 0 while a log is replayed; 1 and 2 while a replica catches up with its leader
-_SAMPLE = re.compile(r"(\w+)\{(.*)\} (\S+)", re.ASCII)
-_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"', re.ASCII)
+_SAMPLE = regex(r"(\w+)\{(.*)\} (\S+)", re.ASCII)
+_LABEL = regex(r'(\w+)="((?:[^"\\]|\\.)*)"', re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

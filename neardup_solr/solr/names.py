@@ -8,7 +8,6 @@ two, and only the client uses it to do so.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
 from string import ascii_letters, digits
@@ -19,10 +18,11 @@ import orjson
 from neardup_solr.comma_names import join_names
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.regex import regex
 from neardup_solr.settings import ALL_FIELDS, Settings
 from neardup_solr.settings_by_name import ANNOTATED, DEFAULT_SETTINGS
 
-_NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's rule, without "." and ".."
+_NAME = regex(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's rule, without "." and ".."
 
 ID, TEXT, SETTINGS, VERSION = "id", "content", "signature_settings", "_version_"
 BANDS = "content_bands"
@@ -32,7 +32,7 @@ OWN = (*(name for name in ALL_FIELDS if name not in (ID, TEXT)), *MARKS)
 FIELD_PARAM = "field_"  # a parameter of a request whose name begins so holds the name of a field
 NUMBERS = "numbers"  # what band keys are, in the note
 NOTE = "neardup_names"  # the field that holds the names, without a prefix, of which it tells
-_PREFIX = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
+_PREFIX = regex(r"([A-Za-z_][A-Za-z0-9_]*)?")
 _NO_START = frozenset(".-" + digits)  # Solr takes them for a number
 _IN_NAMES = frozenset(ascii_letters + digits + "_.-*?")  # with letters of other scripts
 _KEY_BITS = 48  # of a band key; the bits above are the number of its band

@@ -6,7 +6,6 @@ filled again from their sources, which have to be rebuilt themselves.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from fnmatch import fnmatchcase
@@ -16,18 +15,17 @@ import orjson
 
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError, SolrUnauthorized
+from neardup_solr.regex import regex
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, spell_field
 from neardup_solr.solr.query import having
 from neardup_solr.solr.responses import require_rows
 
 # What /export can read, if it has docValues.
-EXPORTED = re.compile(r"(Str|SortableText|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field")
+EXPORTED = regex(r"(Str|SortableText|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field")
 NEST_PATH = "_nest_path_"
 # What Solr rebuilds exactly from docValues alone. Those of a SortableTextField are cut.
-_REBUILT = re.compile(
-    r"(Str|UUID|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field|EnumFieldType"
-)
+_REBUILT = regex(r"(Str|UUID|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field|EnumFieldType")
 # Solr keeps these by itself.
 INTERNAL = frozenset({"_version_", "_root_", NEST_PATH, "_nest_parent_"})
 CHANGED = "the collection has changed in the meantime; run this again"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import secrets
 import threading
 import time
@@ -28,6 +27,7 @@ from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnauthorized, So
 from neardup_solr.files import page
 from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
+from neardup_solr.regex import regex
 from neardup_solr.sizes import SIZES
 from neardup_solr.solr import connection_faults, credentials, faults, metrics, refusals, responses
 from neardup_solr.solr.access import Access, Connection, require_private
@@ -55,7 +55,7 @@ _RIGHTS = {"update": "update", "select": "read", "get": "read", "export": "read"
            "fields": "schema-read", "schema": "schema-edit"}  # fmt: skip
 _LENGTHS = ("Content-Length", "Transfer-Encoding")
 # The paths of handlers that repeat the parameters of a request in its answer, if they are asked to.
-_REPEATING = re.compile(r"/(select|schema(/[a-z]+)?)/?$")
+_REPEATING = regex(r"/(select|schema(/[a-z]+)?)/?$")
 
 T = TypeVar("T")
 

@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from neardup_solr.regex import regex
+
 _LONGEST_MESSAGE = 500  # characters
 # Before what another node said: at the begin of a later line in Solr 9, of a line in any version.
 _REMOTE = "Remote error message: "
-_SEVERAL = re.compile(r"\d+ Async exceptions during distributed update:")  # one a line
-_PASSED_ON = re.compile(
+_SEVERAL = regex(r"\d+ Async exceptions during distributed update:")  # one a line
+_PASSED_ON = regex(
     r"(Async exception during distributed update: |Error from server at \S+: "
     r"|org\.apache\.solr\.common\.SolrException: )+"
 )
@@ -27,14 +29,12 @@ _ROOT = (
     r"\b(?:javax?|jdk|sun|com\.(?:sun|google|fasterxml|ctc)|org\.(?:apache|eclipse|noggit|xml))\."
 )
 _CLASS = rf"{_ROOT}(?:[a-z][\w$]*\.)*(?:[A-Z]\w*[.$])*([A-Z]\w*)"
-_EXCEPTION = re.compile(rf"{_CLASS}(?:(?<=Exception)|(?<=Error)):\s*")
-_OBJECT = re.compile(r"(?:@[0-9a-f]{4,}|\[(?:State|[A-Z][a-z]+ing|Terminated|Not started)\b.*?\])+")
-_CALL = re.compile(
-    r"Cannot (?:invoke|read|load|store|assign|enter|throw|get)\b.* because .* is null"
-)
-_PAGE = re.compile(r"[\s.:]*<(?:!doctype|html|head|body|\?xml)\b.*", re.I | re.S)
-_TAIL = re.compile(r"\s*(?:\brequest: https?://|\tat |\s+at [a-z][\w$]*\.\S+\().*", re.S)
-_NODE = re.compile(r"Error from server at https?://([^/\s]+?)(?:/\S*?)?:? ")
+_EXCEPTION = regex(rf"{_CLASS}(?:(?<=Exception)|(?<=Error)):\s*")
+_OBJECT = regex(r"(?:@[0-9a-f]{4,}|\[(?:State|[A-Z][a-z]+ing|Terminated|Not started)\b.*?\])+")
+_CALL = regex(r"Cannot (?:invoke|read|load|store|assign|enter|throw|get)\b.* because .* is null")
+_PAGE = regex(r"[\s.:]*<(?:!doctype|html|head|body|\?xml)\b.*", re.I | re.S)
+_TAIL = regex(r"\s*(?:\brequest: https?://|\tat |\s+at [a-z][\w$]*\.\S+\().*", re.S)
+_NODE = regex(r"Error from server at https?://([^/\s]+?)(?:/\S*?)?:? ")
 _ASYNC = "Async exception during distributed update: "
 _MEMORY = {"Java heap space", "GC overhead limit exceeded", "Metaspace"}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import math
 import os
-import re
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from neardup_solr.errors import RecordError
 from neardup_solr.progress import map_in_order
 from neardup_solr.records import Run
+from neardup_solr.regex import regex
 from neardup_solr.sizes import SIZES
 from neardup_solr.sources.compression import (
     MOST_HEAD,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 B = TypeVar("B")
 R = TypeVar("R")
-_LINE_END: Final = re.compile(rb"\r(?!\r*(?:\n|\Z))|\n")
+_LINE_END: Final = regex(rb"\r(?!\r*(?:\n|\Z))|\n")
 # How many times its limit a record of a pipe may have: what is too large is passed over, but
 # /dev/zero has no end.
 MOST_TIMES: Final = 16

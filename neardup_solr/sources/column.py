@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from neardup_solr import suggestions
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
+from neardup_solr.regex import regex
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.sources.part import NUMBERED, SourcePart
 from neardup_solr.sources.reading import ROW, Reading
@@ -20,7 +21,7 @@ SHOWN: Final = 10  # names in a message
 MANY_NAMES: Final = 100  # names of an object, which are not held in memory
 DEEPEST: Final = 5  # of fields in a message
 LACKING: Final = object()
-_LIKE_ID: Final = re.compile(r"(?<![a-z])(ids?|uuid|guid|identifier|key|nr)(?![a-z])")
+_LIKE_ID: Final = regex(r"(?<![a-z])(ids?|uuid|guid|identifier|key|nr)(?![a-z])")
 ROWS_BELOW: Final = 20  # a header, one of which may be the header itself
 PROSE = 6  # words of a name that is rather a text, if those below are no longer
 Objects: TypeAlias = Sequence[Mapping[Any, Any]]

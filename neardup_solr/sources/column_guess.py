@@ -6,7 +6,6 @@ when a record was entered. The order of the records tells nothing: they may be s
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
@@ -16,6 +15,7 @@ from typing import Any
 from neardup_solr.dataclass import dataclass
 from neardup_solr.measures.columns import FieldKind
 from neardup_solr.records import as_text
+from neardup_solr.regex import regex
 from neardup_solr.sources.column import is_like_id, matches
 from neardup_solr.sources.column_traits import (
     CATEGORIES,
@@ -46,9 +46,7 @@ NOTE = 30  # the same, of a column that is named like notes
 BESIDE_PROSE = 3  # columns at most, with which records are texts anyway
 TITLE = 12  # bytes
 SENTENCE, STATUS = 6, 3.5  # words of a text, and bits of a column that says little beside it
-_NOTE = re.compile(
-    r"note|comment|remark|remarq|bemerk|notiz|anmerk|observa|komment|備考|备注|примеч"
-)
+_NOTE = regex(r"note|comment|remark|remarq|bemerk|notiz|anmerk|observa|komment|備考|备注|примеч")
 # Reads named columns of all records, each with the number of its side.
 Read = Callable[[Sequence[str]], Iterable[tuple[int, Mapping[str, Any]]]]
 

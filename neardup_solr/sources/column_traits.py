@@ -12,6 +12,7 @@ import numpy as np
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, make_column
+from neardup_solr.regex import regex
 from neardup_solr.text.normalize import normalize
 
 FEW = 20  # records, of which nothing is left out: chance makes values equal, or all unlike
@@ -26,21 +27,21 @@ SECONDS = 12  # different ones at least, of a clock: a plan has few
 FIRST_YEAR, LAST_YEAR = 1800, 2050  # as whole numbers
 WIDE = 4  # more digits than small amounts have large ones
 ONE_VALUE, UNIQUE, NUMBERS = "one value", "unique in each record", "row numbers"
-_NUMBER = re.compile(
+_NUMBER = regex(
     r"(?P<before>(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|NZD|CNY|INR|BRL|MXN|RUB|TRY|ZAR|KRW|SEK|NOK|DKK|PLN|CZK"
     r"|HUF)|[^\w\s.,(/-])?\s?[-+]?"
     r"(?:\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{3})+|\d+)(?P<rest>[.,]\d+)?(?:[eE][-+]?\d+)?"
     r"(?P<behind>\s?(?:[^\W\d]{1,3}|[^\w\s.,:()/-]))?"
 )
-_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
-_CODE = re.compile(r"[!-~]*\d[!-~]*|[^@\s]+@[^@\s]+\.\w+|\w+://\S+|(?=.*\d)(?!.*[^\W\d_]{4}).+")
-TOKEN = re.compile(r"\S+")
-_RANGE = re.compile(r"\D?\d+\D?\s*[-\u2010-\u2015]+\s*\D?\d+\D?")  # of pages
-_CLOCK = re.compile(r".*\d[T ](?!00?:00(?::00(?:\.0*)?)?(?:[Z+]|$))\d{1,2}:\d\d.*")
-_SECONDS = re.compile(r".*\d[T ]\d{1,2}:\d\d:(\d\d(?:\.\d+)?).*")
-_TIME = re.compile(r"(?:\D?\d{1,2}[:.h]\d\d(?::\d\d)?\s?(?:[AaPp]\.?[Mm]\.?)?\D?){1,2}")  # of day
-_MOMENT = re.compile(r".*(?<!\d)(?:19|20)\d\d(?!\d).*|1\d{9}(?:\d{3})?(?:\.\d+)?")
-_ENTRY = re.compile(  # of a record: when it was made or changed, or came to whoever has it
+_MAIL = regex(r"[^@\s]+@[^@\s]+\.\w+")
+_CODE = regex(r"[!-~]*\d[!-~]*|[^@\s]+@[^@\s]+\.\w+|\w+://\S+|(?=.*\d)(?!.*[^\W\d_]{4}).+")
+TOKEN = regex(r"\S+")
+_RANGE = regex(r"\D?\d+\D?\s*[-\u2010-\u2015]+\s*\D?\d+\D?")  # of pages
+_CLOCK = regex(r".*\d[T ](?!00?:00(?::00(?:\.0*)?)?(?:[Z+]|$))\d{1,2}:\d\d.*")
+_SECONDS = regex(r".*\d[T ]\d{1,2}:\d\d:(\d\d(?:\.\d+)?).*")
+_TIME = regex(r"(?:\D?\d{1,2}[:.h]\d\d(?::\d\d)?\s?(?:[AaPp]\.?[Mm]\.?)?\D?){1,2}")  # of day
+_MOMENT = regex(r".*(?<!\d)(?:19|20)\d\d(?!\d).*|1\d{9}(?:\d{3})?(?:\.\d+)?")
+_ENTRY = regex(  # of a record: when it was made or changed, or came to whoever has it
     r"(?<![^\W\d_])(?:"
     r"(?:last|date|time)?_?(?:creat(?:ed|ion)|updated?|modif(?:ied|ication)|changed|edited|inserted"
     r"|imported|loaded|ingest(?:ed|ion)|indexed|scraped?|crawl(?:ed)?|fetch(?:ed)?|retriev(?:ed|al)"
@@ -59,7 +60,7 @@ _ENTRY = re.compile(  # of a record: when it was made or changed, or came to who
     r"|创建|創建|更新|修改|录入|錄入|抓取|爬取|导入时间|时间戳|時間戳|作成日|登録日時|取得日時|変更日"
     r"|タイムスタンプ|생성일|수정일|등록일시|إنشاء|تحديث|تعديل|إدخال|الطابع الزمني|נוצר|עודכן"
 )
-_COUNTER = re.compile(  # of things that come and go, unless it is the number of an article
+_COUNTER = regex(  # of things that come and go, unless it is the number of an article
     r"(?<![^\W\d_])(?:(?:(?:in_?)?stock|inventory|on.?hand|sold|views|visits|clicks|likes|downloads"
     r"|followers|balance|lagerbestand|bestand|existencias|inventario|estoque|giacenza|voorraad)"
     r"(?![a-z])(?!.*(?:no|nr|num|number|nummer|code|id|to)$)|在庫|库存|остаток)"

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple
 
+from neardup_solr.regex import regex
 from neardup_solr.sources.column import has_columns, strip_end
 from neardup_solr.sources.file_kinds import decode_beginning
 from neardup_solr.sources.part import SourcePart
@@ -20,7 +21,7 @@ Tidy = Callable[[str], str]
 WITH_DELIMITER: Final = ("csv", "tsv")
 DELIMITERS: Final = (",", ";", "\t", "|")  # that are recognized without being named
 # A line above the header by which Excel knows the delimiter.
-SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])[",;\t| \r]*', re.IGNORECASE)
+SEPARATOR: Final = regex(r'"?sep=([^"\r\n])[",;\t| \r]*', re.IGNORECASE)
 # The csv module holds a quoted field at four bytes a character, and a quote that is never closed
 # makes a field of the rest of the file. Longer texts can be given as JSONL or Parquet.
 MAX_QUOTED_BYTES: Final = 2**25

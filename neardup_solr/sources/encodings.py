@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Final
 
 from neardup_solr.errors import RecordError
+from neardup_solr.regex import regex
 from neardup_solr.sources.compression import at_least, read_head
 from neardup_solr.sources.file_kinds import find_kind, is_binary, kind_of_part
 from neardup_solr.sources.magic_bytes import BEGINNING
@@ -18,7 +19,7 @@ from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.values import CHARACTER_BYTES
 
 # Quotes, dashes and € in cp1252; control characters, which no text has, in latin-1.
-ONLY_CP1252: Final = re.compile(rb"[\x80-\x9f]")
+ONLY_CP1252: Final = regex(rb"[\x80-\x9f]")
 # Encodings with byte order marks: that of UTF-32 begins with that of UTF-16.
 MARKED: Final = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be", "utf-8")
 # What cannot be decoded becomes this, which is invalid UTF-8: an error of that record only.
@@ -26,13 +27,13 @@ UNDECODABLE: Final = "\udcff"
 
 SAMPLE = 20_000  # bytes by which an encoding is guessed
 # What a text of Western Europe has in cp1252: no three letters with accents in a row.
-_WESTERN = re.compile(
+_WESTERN = regex(
     r"(?:[\x00-\x7f\u2013\u2014\u2018\u2019\u201c-\u201e\u2026\u20ac£§©«®°·»¿¡]"
     "|(?<![À-ÿŒœ][À-ÿŒœ])[ÀÂÄÁÃÅÆÇÉÈÊËÍÎÏÌÑÓÔÖÒÕØŒÚÙÛÜßàâäáãåæçéèêëíîïìñóôöòõøœúùûüÿ])*"
 )
 # Of other texts: what the guess chooses from.
 _ENCODINGS = ["cp1250", "cp1251", "cp1253"]
-_KANA = re.compile("[\u3040-\u30ff]")
+_KANA = regex("[\u3040-\u30ff]")
 _EASTERN = ["cp932", "euc_jp", "gb18030", "big5", "cp949"]
 
 

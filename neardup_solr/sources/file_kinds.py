@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from neardup_solr.regex import regex
 from neardup_solr.sources import magic_bytes
 from neardup_solr.sources.compression import COMPRESSIONS
 from neardup_solr.sources.magic_bytes import BEGINNING, MAGIC, Kind
@@ -24,31 +25,31 @@ _AT_START: Final = {
     for first in {each[1][:1] for each in MAGIC}
 }
 # How a text with mark-up or headers may begin; most texts are told from these at once.
-_MARKED: Final = re.compile(
+_MARKED: Final = regex(
     rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff"
     rb"|(?:\xef\xbb\xbf)?\s*(?:[<{%@]|TY  ?-|From |[!-9;-~]+:[ \t\r\n])"
 )
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06\0\0", b"PK\x07\x08")
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_PDF: Final = re.compile(rb"\s{0,99}%PDF-\d\.\d[ \t]*[\r\n]")
-_HTML: Final = re.compile(
+_PDF: Final = regex(rb"\s{0,99}%PDF-\d\.\d[ \t]*[\r\n]")
+_HTML: Final = regex(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
     r"<(?:!doctype\s+html\b|html[\s>]|head[\s>]|body[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
-_XML: Final = re.compile(r"\s*<\?xml\s+version\s*=", re.IGNORECASE)
-_SVG: Final = re.compile(
+_XML: Final = regex(r"\s*<\?xml\s+version\s*=", re.IGNORECASE)
+_SVG: Final = regex(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE svg[^>]*>\s*)?<svg\b", re.DOTALL
 )
-_HEADER: Final = re.compile(r"([!-9;-~]+):(?:[ \t](.*))?$")
-_MBOX: Final = re.compile(
+_HEADER: Final = regex(r"([!-9;-~]+):(?:[ \t](.*))?$")
+_MBOX: Final = regex(
     r"From \S+.*\b\d\d?:\d\d(?::\d\d)?\b.*\b\d{4}\b.*\n(?:>?[!-9;-~]+:.*\n)", re.ASCII
 )
-_RIS: Final = re.compile(r"\s*TY  ?- ?[A-Z0-9]{2,}[ \t]*\n\s*[A-Z][A-Z0-9]  ?-")
-_ENTRY: Final = re.compile(
+_RIS: Final = regex(r"\s*TY  ?- ?[A-Z0-9]{2,}[ \t]*\n\s*[A-Z][A-Z0-9]  ?-")
+_ENTRY: Final = regex(
     r"^[ \t]*@[a-z]+\s*[{(]\s*[^\s,{}\"=]+\s*,\s*[a-z][\w-]*\s*=", re.IGNORECASE | re.MULTILINE
 )
-_BEFORE_ENTRIES: Final = re.compile(r"\s*(?:%|@(?:string|preamble|comment)\b|$)", re.IGNORECASE)
+_BEFORE_ENTRIES: Final = regex(r"\s*(?:%|@(?:string|preamble|comment)\b|$)", re.IGNORECASE)
 _MAILED: Final = {"date", "message-id", "received", "mime-version", "return-path"}
 # What texts have of control characters: tabs, line ends, escapes of terminals, the end of a file of
 # DOS, and separators of fields.

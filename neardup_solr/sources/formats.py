@@ -11,6 +11,7 @@ from typing import Final
 
 from neardup_solr.errors import ArgumentError, DataError
 from neardup_solr.files import PathError
+from neardup_solr.regex import regex
 from neardup_solr.sources.blocks import read_ahead
 from neardup_solr.sources.column import show_names
 from neardup_solr.sources.compression import COMPRESSIONS, MOST_BYTES, MOST_HEAD, read_beginning
@@ -56,7 +57,7 @@ WITH_MARKUP: Final = ("html", "eml", "mbox", "ris", "bibtex")
 PARTS: Final = "parts"  # the format of parts that are not alike
 BINARY: Final = ("parquet", "xlsx", "xls")
 # An object with a key, or without any; an empty list alone.
-_JSON: Final = re.compile(
+_JSON: Final = regex(
     rb'\s*(?:\[\s*)?\{\s*(?:"[^"\\]*(?:\\.[^"\\]*)*(?:"\s*(?::|\Z)|\\?\Z)|\}\s*(?:[],{]|\Z))'
     rb"|\s*\[\s*\]\s*\Z",
     re.DOTALL,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Final
 
+from neardup_solr.regex import regex
 from neardup_solr.sources.blocks import read_whole
 from neardup_solr.sources.objects import Numbered, name_document, open_rows
 from neardup_solr.sources.part import SourcePart, SourceTable
@@ -24,7 +25,7 @@ _VOID: Final = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr",
 }  # fmt: skip
-_CHARSET: Final = re.compile(rb"<meta[^>]*charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_CHARSET: Final = regex(rb"<meta[^>]*charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 
 
 class _Page(HTMLParser):

@@ -18,6 +18,7 @@ import orjson
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
 from neardup_solr.records import Run
+from neardup_solr.regex import regex
 from neardup_solr.sources.blocks import (
     blocks_of_lines,
     encode_block,
@@ -48,13 +49,13 @@ _HEAD: Final = 2**16
 LISTS: Final = "docs hits data results items records rows documents entries features nodes value"
 MOST_BLOCKS: Final = 256  # behind an array
 _ELEMENT: Final = "[]"
-_TOTAL: Final = re.compile(rb'"(?:numFound|total|value)"\s*:\s*(\d+)')
-_PART: Final = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:"(\s*:)?|\\?\Z)|[\[\]{}]', re.DOTALL)
-_OBJECTS: Final = re.compile(rb"\s*(?:[{\]]|\Z)")  # how a list of objects, or of none, goes on
+_TOTAL: Final = regex(rb'"(?:numFound|total|value)"\s*:\s*(\d+)')
+_PART: Final = regex(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:"(\s*:)?|\\?\Z)|[\[\]{}]', re.DOTALL)
+_OBJECTS: Final = regex(rb"\s*(?:[{\]]|\Z)")  # how a list of objects, or of none, goes on
 _QUOTE, _COMMA = b'",'
 # A string is a token, which may go on in the next block; then its closing quote is missing.
-_STRING_END: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
-_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)
+_STRING_END: Final = regex(rb'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
+_TOKEN: Final = regex(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)
 
 
 def open_json(part: SourcePart) -> SourceTable:

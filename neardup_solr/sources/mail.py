@@ -15,6 +15,7 @@ from email.policy import default
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
+from neardup_solr.regex import regex
 from neardup_solr.sources.blocks import lists_of_lines, read_whole
 from neardup_solr.sources.html import parse_page
 from neardup_solr.sources.objects import Numbered, name_document, open_rows
@@ -22,8 +23,8 @@ from neardup_solr.sources.part import SourcePart, SourceTable
 from neardup_solr.sources.values import Unusable, too_large
 
 HEADERS: Final = ("subject", "from", "to", "date", "message_id")
-_BEGIN: Final = re.compile(rb"From \S+.*\d{4}")
-_QUOTED: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
+_BEGIN: Final = regex(rb"From \S+.*\d{4}")
+_QUOTED: Final = regex(rb"^>(>*From )", re.MULTILINE)
 
 
 def parse_mail(written: bytes) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import orjson
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
 from neardup_solr.records import NOTHING, as_whole
+from neardup_solr.regex import regex
 from neardup_solr.sources.column import LACKING, dig
 from neardup_solr.sources.document import as_columns, decode_raw, make_document, unusable
 from neardup_solr.sources.part import NUMBERED, Record, SourcePart, SourceTable
@@ -27,14 +28,12 @@ from neardup_solr.text.json_keys import has_key_twice
 # Its position, the object or what is wrong with it, and how it is written if that is at hand.
 Object: TypeAlias = tuple[str, object, bytes | str]
 # A string, or a number that JSON does not have.
-_NOT_FINITE: Final = re.compile(
+_NOT_FINITE: Final = regex(
     rb'"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\w.])[-+]?(?:NaN|Inf(?:inity)?)(?![\w.])',
     re.DOTALL | re.IGNORECASE,
 )
 # What begins with a backslash: a surrogate without another half is `lone`.
-_ESCAPE: Final = re.compile(
-    rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>u[dD][89a-fA-F]..)|.)"
-)
+_ESCAPE: Final = regex(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>u[dD][89a-fA-F]..)|.)")
 Numbered = tuple[int, Any]  # a row, or what is wrong with it, and where it begins
 
 

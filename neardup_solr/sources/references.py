@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from neardup_solr.regex import regex
 from neardup_solr.sources.blocks import read_whole
 from neardup_solr.sources.objects import Numbered, name_document, open_rows
 from neardup_solr.sources.part import SourcePart, SourceTable
 from neardup_solr.sources.values import Unusable, decode
 
-_TAG: Final = re.compile(r"\s*([A-Z][A-Z0-9])  ?-(?: (.*)|$)")
+_TAG: Final = regex(r"\s*([A-Z][A-Z0-9])  ?-(?: (.*)|$)")
 # Columns by tags: of several tags, the first that an entry has counts.
 _COLUMNS: Final = {
     "id": ("ID", "AN"), "entry_type": ("TY",), "title": ("TI", "T1", "CT", "BT"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from neardup_solr.comma_names import join_names
 from neardup_solr.errors import DataError, SourceError
 from neardup_solr.records import as_text
+from neardup_solr.regex import regex
 from neardup_solr.sources.column import is_like_id, matches, show_names
 from neardup_solr.sources.column_guess import Guess, guess_columns
 from neardup_solr.sources.column_traits import DISTINCT, choose_kind, look_at, number_rows
@@ -17,7 +17,7 @@ from neardup_solr.sources.reading import ROW
 from neardup_solr.sources.values import plain
 from neardup_solr.text.normalize import normalize
 
-_WORD = re.compile(r"\w+")
+_WORD = regex(r"\w+")
 ALIKE = 0.1  # of the words of either column, at least, that the other has
 Rows = Sequence[Mapping[str, Any]]
 

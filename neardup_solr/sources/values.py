@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -14,6 +13,7 @@ from uuid import UUID
 import orjson
 
 from neardup_solr import checks, records
+from neardup_solr.regex import regex
 from neardup_solr.sources.part import NUMBERED
 from neardup_solr.sources.reading import Reading
 
@@ -24,7 +24,7 @@ HOLDS_NUL: Final = "holds a NUL byte: binary data, or UTF-16 without a byte orde
 _STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 # What stands for a missing value in pandas, by the names of the types: it need not be imported.
 MISSING: Final = frozenset({"NAType", "NaTType"})
-LOST: Final = re.compile("[\0\ud800-\udfff]")  # what `lossy` replaces
+LOST: Final = regex("[\0\ud800-\udfff]")  # what `lossy` replaces
 
 
 class Unusable(ValueError):

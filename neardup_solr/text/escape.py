@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from neardup_solr.regex import regex
+
 # And those that NFKC turns into the first four.
 _FORMULA_SIGNS = "=+\\-@\u207a\u207c\u208a\u208c\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20"
 _SEPARATORS = ",;|\t\n\r"
@@ -15,14 +17,14 @@ _PASSED_OVER = (
 )
 _RUN = f"{_PASSED_OVER}{_SEPARATORS}"
 # All that stands before a sign and may be dropped; each run is looked at once, however long.
-_BEFORE = re.compile(f"(?<![{_RUN}])[{_RUN}]++(?=[{_FORMULA_SIGNS}])")
+_BEFORE = regex(f"(?<![{_RUN}])[{_RUN}]++(?=[{_FORMULA_SIGNS}])")
 # Most texts, which are written as they are.
-_PLAIN = re.compile(f"(?![{_RUN}{_FORMULA_SIGNS}])[^\\\\{_SEPARATORS}]*+\\Z")
-_FIRST_IN_CSV = re.compile(f"[{_FORMULA_SIGNS}'\t\n\r]")
-_FIRST_IN_TSV = re.compile(f'[{_FORMULA_SIGNS}"]')  # a quote could swallow the cells that follow
+_PLAIN = regex(f"(?![{_RUN}{_FORMULA_SIGNS}])[^\\\\{_SEPARATORS}]*+\\Z")
+_FIRST_IN_CSV = regex(f"[{_FORMULA_SIGNS}'\t\n\r]")
+_FIRST_IN_TSV = regex(f'[{_FORMULA_SIGNS}"]')  # a quote could swallow the cells that follow
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _CONTROLS = {"\\t": "\t", "\\n": "\n", "\\r": "\r"}
-_ESCAPED = re.compile(f'\\\\[\\\\tnr"{_FORMULA_SIGNS}]')
+_ESCAPED = regex(f'\\\\[\\\\tnr"{_FORMULA_SIGNS}]')
 
 
 def to_csv(text: str) -> str:

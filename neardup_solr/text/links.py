@@ -8,36 +8,38 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from neardup_solr.regex import regex
+
 # Letters of a normal form that are in no word: between the parts of a number, and before a name.
 POINT, NAME = "\u02d1", "\u02d0"
-_DIGIT = re.compile(r"\d")
-_HAS_ID = re.compile(r"\d[A-Za-z]")
-_HAS_LINK = re.compile(
+_DIGIT = regex(r"\d")
+_HAS_ID = regex(r"\d[A-Za-z]")
+_HAS_LINK = regex(
     r"://|@|[wW]{3}\.|\.[A-Za-z]{2,}(?::\d{2,5})?[/?]|10\.\d{4,9}/|[uU][rR][nN]:|[oO][iI]:"
 )
-_LINK = re.compile(
+_LINK = regex(
     r"\b(?:[a-z][a-z0-9+.-]{1,20}://|www\.|mailto:|doi:|urn:|10\.\d{4,9}/)[^\s<>\"]++"
     # example.org/page-12
     r"|(?<![\w.-])(?:[\w-]++\.)+[a-z]{2,}+(?::\d{2,5})?[/?][^\s<>\"]*+",
     re.I,
 )
-_HEAD = re.compile(r"(?:[a-z][a-z0-9+.-]*:/*)?(?:www\.)?", re.I)  # of a link, that may lack
-_MAIL = re.compile(r"(?<![^\s<>(\"])[^\s@<>(\"]++@[\w-]++(?:\.[\w-]++)+|<[^\s@<>]++@[^\s@<>]++>")
-_UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I)
+_HEAD = regex(r"(?:[a-z][a-z0-9+.-]*:/*)?(?:www\.)?", re.I)  # of a link, that may lack
+_MAIL = regex(r"(?<![^\s<>(\"])[^\s@<>(\"]++@[\w-]++(?:\.[\w-]++)+|<[^\s@<>]++@[^\s@<>]++>")
+_UUID = regex(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I)
 _HYPHENS = 4  # of a UUID
-_NAMED_ID = re.compile(
+_NAMED_ID = regex(
     r"\b((?:(?:uu|gu|trace|request|session|message)[ _-]?id|id|hash|md5|sha-?\d{0,3}|checksum"
     r"|token)\b\s{0,3}[:=#]?\s{0,3})((?=[\w-]{0,64}\d)[\w-]{1,128})",
     re.I,
 )
-_MIXED = re.compile(r"\b(?=[a-z]*+\d)(?=\d*+[a-z])[a-z\d]{7,}+\b", re.I)
-_HEX = re.compile(r"[0-9a-f]+", re.I)
-_CHANGE = re.compile(r"(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)", re.I)
+_MIXED = regex(r"\b(?=[a-z]*+\d)(?=\d*+[a-z])[a-z\d]{7,}+\b", re.I)
+_HEX = regex(r"[0-9a-f]+", re.I)
+_CHANGE = regex(r"(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)", re.I)
 # A word of letters and digits is a hash or an id if it is so long, or changes so often.
 _LONG, _LONG_WITH_CASE, _LONG_TEXT, _CHANGES = 16, 10, 20, 3
 _LONG_HASH = 12  # digits of a hash in capitals, as a code of a product may have fewer
-_BASE64 = re.compile(r"(?<![\w+/=])(?=[a-z\d+/]*\d)[a-z\d+/]{20,}+={0,2}", re.I)
-_KIND = re.compile(r"\d+|[a-z]+|[A-Z]+|[+/]+")
+_BASE64 = regex(r"(?<![\w+/=])(?=[a-z\d+/]*\d)[a-z\d+/]{20,}+={0,2}", re.I)
+_KIND = regex(r"\d+|[a-z]+|[A-Z]+|[+/]+")
 _MIXTURE = 0.45  # runs of capitals, other letters and digits, for each character of such an id
 Write = Callable[[str], str]
 

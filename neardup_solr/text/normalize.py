@@ -21,6 +21,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
+from neardup_solr.regex import regex
 from neardup_solr.settings import NORMALIZATION
 from neardup_solr.text.characters import DROPPED, SIGNS, SPACE, UNASSIGNED, is_mark, table, unspaced
 
@@ -34,7 +35,7 @@ _ASCII = {
     for normalization, kept in ((1, "-"), (2, f"-{SIGNS}"))
 }
 # Signs that stay: behind a letter, which is no ASCII digit; a single sign if its word ends with it.
-_SIGNS = re.compile(r"((?<=[a-z\x80-\U0010ffff])(?:\+\+|[+#](?![^ -])))|[+#]")
+_SIGNS = regex(r"((?<=[a-z\x80-\U0010ffff])(?:\+\+|[+#](?![^ -])))|[+#]")
 _FROZEN = unicodedata.unidata_version == "14.0.0"
 # Blanks, and controls, halves of characters and an empty pattern of Braille, which are invisible.
 # Without quotes and backslashes no term needs escaping.

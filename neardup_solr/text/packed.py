@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -10,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.regex import regex
+
 # Bytes that are free behind texts: hashes read up to 8 of them, a last character may need some.
 SPARE = 64
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = regex("[\ud800-\udfff]")
 
 
 class Packed(Sequence[str]):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_HAS_NUMERAL = re.compile(r"\b[ivxlIVXL]+\b")
-_HAS_NUMBER = re.compile(r"\d+|\b[ivxlIVXL]+\b")
+from neardup_solr.regex import regex
+
+_HAS_NUMERAL = regex(r"\b[ivxlIVXL]+\b")
+_HAS_NUMBER = regex(r"\d+|\b[ivxlIVXL]+\b")
 # "Part II" and "vol. ii"; without such a word, "XIV" counts, but no letter that stands alone.
 _HEADS = (
     "act appendix article book chapter class episode grade level no number part phase season"
@@ -17,10 +19,10 @@ _HEADS = (
     " boek deel hoofdstuk часть том глава"
 )
 _TENS_AND_ONES = r"(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-_HEAD = re.compile(rf"\b(?:{'|'.join(_HEADS.split())})\.?\Z", re.I)
+_HEAD = regex(rf"\b(?:{'|'.join(_HEADS.split())})\.?\Z", re.I)
 _LONGEST = 1 + max(map(len, _HEADS.split()))
-_NUMERAL = re.compile(_TENS_AND_ONES, re.I)
-ALONE = re.compile(rf"\b(?=[IVX]{{2,}}\b){_TENS_AND_ONES}(?<=[IVX])\b(?!\.\w)")
+_NUMERAL = regex(_TENS_AND_ONES, re.I)
+ALONE = regex(rf"\b(?=[IVX]{{2,}}\b){_TENS_AND_ONES}(?<=[IVX])\b(?!\.\w)")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 

@@ -12,11 +12,11 @@ A text too short for a shingle is its only one; a text without words has none.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
 from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.regex import regex
 from neardup_solr.settings import Settings
 
 # Function words of English, frozen: signatures depend on them.
@@ -30,7 +30,7 @@ _ENGLISH = (
     " will with would you your yours"
 )
 STOP_WORDS = frozenset(_ENGLISH.split())
-TOKEN = re.compile(r"[^ -]+")  # of a normal form: words are cut at "-" too
+TOKEN = regex(r"[^ -]+")  # of a normal form: words are cut at "-" too
 
 
 def shingles(normal: str, settings: Settings) -> list[str]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from neardup_solr.regex import regex
+
 _TIMES, _OVER, _MINUS, _NOT, _BAR, _POWER = "\u2217\u2215\u2212\u00ac\u2223^"
 # Symbols of the same meaning. An inequality is written as in programs.
 _ALIKE = str.maketrans(
@@ -19,21 +21,21 @@ _ALIKE = str.maketrans(
 _MARKS = f"%\u2030\u2031&@#?\u00a7{_POWER}"  # that are no symbols by their category
 _NEVER = "`|\u00a9\u00ae\u2117\ufffc"  # symbols by their category
 _CATEGORIES = ("Sm", "Sc", "So")
-_RAISED = re.compile(r"(?<=\d)(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])")  # 10⁵ is not 105
+_RAISED = regex(r"(?<=\d)(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])")  # 10⁵ is not 105
 _BULLETS = "\u2023\u25aa\u25b6\u25b8\u25ba\u25c6\u25cb\u25cf\u25e6\u2756\u27a2\u27a4"
 _REWRITTEN = (
-    (re.compile(r"^[^\S\n]*+(?:>[^\S\n]?)+(?=[^\W\d])", re.MULTILINE), ""),  # a quoted line
-    (re.compile(rf"^[^\S\n]*+(?:[{_BULLETS}]|#+)(?=\s)", re.MULTILINE), ""),
-    (re.compile(r"([=~+#|<>^_])\1{3,}|[\u2500-\u257f]+"), ""),  # a rule
-    (re.compile(r"<((?:[^\s<>]*@|\w+://|www\.)[^\s<>]*)>"), r"\1"),  # around an address
+    (regex(r"^[^\S\n]*+(?:>[^\S\n]?)+(?=[^\W\d])", re.MULTILINE), ""),  # a quoted line
+    (regex(rf"^[^\S\n]*+(?:[{_BULLETS}]|#+)(?=\s)", re.MULTILINE), ""),
+    (regex(r"([=~+#|<>^_])\1{3,}|[\u2500-\u257f]+"), ""),  # a rule
+    (regex(r"<((?:[^\s<>]*@|\w+://|www\.)[^\s<>]*)>"), r"\1"),  # around an address
     # Signs that say something only where they stand between words, or before one.
-    (re.compile(r"(?<=[\w)\]])\*\*(?=[\w(\[])|(?<=[\w)\]] )\*\*(?= [\w(\[])"), _TIMES * 2),
-    (re.compile(r"(?<=[\w)\]])\*(?=[\w(\[])|(?<=[\w)\]] )\*(?= [\w(\[])"), _TIMES),
-    (re.compile(r"(?<![\d/.])(\d+) ?/ ?(\d+)(?![\d/]|\.\d)"), rf"\1{_OVER}\2"),
-    (re.compile(r"(?<![\w)\]!?.,;:'\"])!(?=[\w(=!])"), _NOT),
-    (re.compile(r"(?<=\S)\||\|(?=\S)"), _BAR),
-    (re.compile(r"(?<![^\s(\[=<>])(?<!\d )[\u2012\u2013](?=\d)"), _MINUS),
-    (re.compile(r"\?{2,}"), "?"),
+    (regex(r"(?<=[\w)\]])\*\*(?=[\w(\[])|(?<=[\w)\]] )\*\*(?= [\w(\[])"), _TIMES * 2),
+    (regex(r"(?<=[\w)\]])\*(?=[\w(\[])|(?<=[\w)\]] )\*(?= [\w(\[])"), _TIMES),
+    (regex(r"(?<![\d/.])(\d+) ?/ ?(\d+)(?![\d/]|\.\d)"), rf"\1{_OVER}\2"),
+    (regex(r"(?<![\w)\]!?.,;:'\"])!(?=[\w(=!])"), _NOT),
+    (regex(r"(?<=\S)\||\|(?=\S)"), _BAR),
+    (regex(r"(?<![^\s(\[=<>])(?<!\d )[\u2012\u2013](?=\d)"), _MINUS),
+    (regex(r"\?{2,}"), "?"),
 )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from neardup_solr.regex import regex
 from neardup_solr.text.links import POINT
 
-MONEY = re.compile(
+MONEY = regex(
     r"(?=\d)(?:(?<![\d.,])"
     r"(?:(?<=[$€£¥₹₽])|(?<=[$€£¥₹₽] )|(?<=\beur )|(?<=\busd )|(?<=\bchf )|(?<=\bgbp ))"
     r"(\d+)(?:\.(\d{1,2}))?(?![\w]|[.,]\d)"
@@ -14,7 +15,7 @@ MONEY = re.compile(
     re.I,
 )
 _MORE = r"\d|[^\W\d_](?![^\W\d_])"  # of a number; other letters are a unit
-GROUPS = re.compile(
+GROUPS = regex(
     r"(?=[\d(+])(?<![^\W_])(?<!\d[.,])(?:"
     # Thousands: 12,500 and 12 500.00, also by twos, as in 1,00,000.
     r"(?P<whole>[1-9]\d{0,2}(?:(?P<point>[ ,.'])\d{3})(?:(?P=point)\d{3})*|\d{1,2}(?:,\d\d)+,\d{3})"
@@ -27,12 +28,12 @@ GROUPS = re.compile(
     r")",
     re.I,
 )
-FRACTION = re.compile(r"(?<![\w.,:/-])(\d{1,2})/(2|3|4|8)(?![\d.,:/-]|\w{3})")
-PARTS = re.compile(r"\d++(?:[.:]\d++)++")
+FRACTION = regex(r"(?<![\w.,:/-])(\d{1,2})/(2|3|4|8)(?![\d.,:/-]|\w{3})")
+PARTS = regex(r"\d++(?:[.:]\d++)++")
 _RUN_DIGITS = 7  # from which digits are compared without what separates them
 _LAST_DIGITS = 9  # of a telephone, with or without the code of its country
-_LOCAL = re.compile(r"\(\d+\)[ \d/-]+|\d{3}[ /.-]\d{3}[ /.-]\d{4}")
-_YEARS = re.compile(r"[12]\d{3}[-/][12]\d{3}")
+_LOCAL = regex(r"\(\d+\)[ \d/-]+|\d{3}[ /.-]\d{3}[ /.-]\d{4}")
+_YEARS = regex(r"[12]\d{3}[-/][12]\d{3}")
 
 
 def write_whole(match: re.Match[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from neardup_solr.regex import regex
+
 _NAMES = (
     "january jan januar jänner januari janvier enero ene gennaio gen janeiro января stycznia",
     "february feb februar februari febr février févr fév febrero febbraio fevereiro февраля lutego",
@@ -23,16 +25,16 @@ _DAY = r"(\d{1,2})(?:st|nd|rd|th|er|\.|º)?"
 _OF = r"(?:\s*-\s*|,?\s+(?:of\s+|de\s+|del\s+)?)"
 _MONTH = r"\b([^\W\d_]{3,11})\b\.?"
 _LAST = r"(?![^\W_]|[.,/-]\d)"
-DATE = re.compile(
+DATE = regex(
     r"(?<![^\W_])(?<!\d[.,/-])(?:"
     rf"(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:[t ]00:00(?::00(?:\.0+)?)?z?|t(?=\d)|{_LAST})"
     rf"|(\d{{1,2}})([-/.]) ?(\d{{1,2}})\6 ?(\d{{4}}){_LAST}"
     r"|(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]"
     r")"
 )
-DAY_FIRST = re.compile(rf"(?<![^\W_]){_DAY}{_OF}{_MONTH}(?:{_OF}(\d{{4}})\b)?")
-MONTH_FIRST = re.compile(rf"{_MONTH}\s+{_DAY}(?![^\W_])(?:,?\s+(\d{{4}})\b)?")
-TIME = re.compile(
+DAY_FIRST = regex(rf"(?<![^\W_]){_DAY}{_OF}{_MONTH}(?:{_OF}(\d{{4}})\b)?")
+MONTH_FIRST = regex(rf"{_MONTH}\s+{_DAY}(?![^\W_])(?:,?\s+(\d{{4}})\b)?")
+TIME = regex(
     r"(?<![\w.,:])([01]?\d|2[0-3])"
     r"(?:[:.h]([0-5]\d)(?::00)?\s*(?:uhr\b|([ap])\.?m\b\.?)|\s*([ap])\.?m\b\.?|:([0-5]\d)(?::00)?z?)"
     r"(?![\w]|[.:]\d)",

@@ -15,6 +15,7 @@ from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SolrAnswerError, counted
 from neardup_solr.minhash import encode_documents
 from neardup_solr.records import Document
+from neardup_solr.regex import regex
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema, unsigned
 from neardup_solr.solr.collection import Collection
@@ -28,7 +29,7 @@ from neardup_solr.verbs.solr_versions import check_versions
 _REPLAYING = (
     "Solr is replaying the update log after a crash, or a replica is catching up with its leader"
 )
-HTML = re.compile(r"</?(?:p|br|div|span|a|b|i|li|ul|td|tr|table|h[1-6])(?:\s[^<>]*)?/?>", re.I)
+HTML = regex(r"</?(?:p|br|div|span|a|b|i|li|ul|td|tr|table|h[1-6])(?:\s[^<>]*)?/?>", re.I)
 FULL_HEAP, LITTLE_DISK, MANY_DELETED = 0.95, 1 << 30, 0.5
 SOME_HTML = 0.05  # share of the sample
 

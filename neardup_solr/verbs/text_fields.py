@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from neardup_solr.errors import SettingsError
+from neardup_solr.regex import regex
 from neardup_solr.solr import admin, own_schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, Names
 from neardup_solr.solr.schema import Field, Schema
 
 SHOWN = 8  # fields that may hold the text, in a message
-_VALUES = re.compile(
+_VALUES = regex(
     "(Trie)?(Int|Long|Float|Double|Date)(Point|Range)?Field|(Bool|Binary|RandomSort|Rank|Nest"
     "|DenseVector|Point|LatLon|Spatial|BBox|Rpt|Enum|Currency|Abstract).*"
 )  # classes of types that hold no text

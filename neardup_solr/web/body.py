@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 from starlette.requests import Request
 
+from neardup_solr.regex import regex
 from neardup_solr.text.json_keys import has_key_twice
 from neardup_solr.web.failure import Failure
 
@@ -23,8 +24,8 @@ LEVELS, LONGEST = 200, 4_000  # lists within lists, and digits of a whole number
 FAULT = secrets.token_hex(16)  # the key of what is wrong with an object, which no other has
 TWICE = "appears twice, or contains a duplicate key"
 NO_VALUE = f"contains NaN, Infinity or more than {LEVELS} nested levels, which cannot be read"
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
+_SURROGATE = regex("[\ud800-\udfff]")
+_TOKEN = regex(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 
 async def read_body(request: Request, most: int) -> bytes:

@@ -9,7 +9,6 @@ spaces of any kind.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.dataclass import dataclass
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, largest, natural
+from neardup_solr.regex import regex
 from neardup_solr.reports.pair import PairTable, Record, Row
 from neardup_solr.sizes import SIZES
 from neardup_solr.text import diff
@@ -34,7 +34,7 @@ _OF_CLUSTER, _OF_MEMBER = 50, 24  # bytes of a row, about, without the ids
 _DIGITS = 4  # of a similarity
 _INNER, _JOINED, _BREAK = "\u00a0", "\u2009", "\n"
 # What could end the script element or a line in it, and what UTF-8 cannot encode.
-_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+_UNSAFE = regex("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

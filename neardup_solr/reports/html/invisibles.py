@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from html import escape
 
+from neardup_solr.regex import regex
+
 # Characters that nobody sees, or that change how others are read: the same as in words.js.
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _CONTROLS = "\x00-\x1f\x7f-\x9f"
@@ -14,8 +16,8 @@ _OTHERS = (
     "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     "\U000f0000-\U0010ffff"
 )
-_ANY = re.compile(f"[{_DIRECTIONS}{_CONTROLS}{_OTHERS}]")
-_DIRECTION, _CONTROL = re.compile(f"[{_DIRECTIONS}]"), re.compile(f"[{_CONTROLS}]")
+_ANY = regex(f"[{_DIRECTIONS}{_CONTROLS}{_OTHERS}]")
+_DIRECTION, _CONTROL = regex(f"[{_DIRECTIONS}]"), regex(f"[{_CONTROLS}]")
 # Joiners and variants belong to the spelling of several scripts and of emoji.
 _SPELLING = frozenset("\u200c\u200d\ufe0e\ufe0f")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -16,6 +15,7 @@ import numpy as np
 from neardup_solr.argument_types import Way
 from neardup_solr.dataclass import dataclass
 from neardup_solr.records import AnyId, Borderline, Cluster, Duplicate, as_text
+from neardup_solr.regex import regex
 from neardup_solr.reports.html import embed
 from neardup_solr.reports.html.embed import Listed, list_clusters
 from neardup_solr.reports.pair import PairTable, Record
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BINS = 50  # of similarities in a picture
 
-_SLOT = re.compile(r"<!-- ([a-z]+) -->\n?")
+_SLOT = regex(r"<!-- ([a-z]+) -->\n?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

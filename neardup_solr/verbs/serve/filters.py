@@ -20,6 +20,7 @@ import orjson
 from neardup_solr.checks import require
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
+from neardup_solr.regex import regex
 
 MOST_FILTERS, MOST_VALUES, MOST_OPEN = 50, 1_000, 50  # of a request; open are ranges and prefixes
 MOST_CHARACTERS, DEEPEST = 1 << 16, 20  # of all filters of a request, levels of parentheses
@@ -33,8 +34,8 @@ _WORD = rf"""(?:[^{_SPACE}\x00-\x1f+\-!():^\[\]"{{}}~*?\\/&|]|\\[^\x00-\x1f])
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _END = rf'(?:{_QUOTED}|[^{_SPACE}\]}}"\x00-\x1f]+)'
 # After the colon of a field a minus is part of a number.
-_NUMBER = re.compile(rf"-[0-9][0-9.]*(?=[{_SPACE})]|$)")
-_TOKEN = re.compile(
+_NUMBER = regex(rf"-[0-9][0-9.]*(?=[{_SPACE})]|$)")
+_TOKEN = regex(
     rf"""(?P<quoted>{_QUOTED})
     |(?P<range>[\[{{][{_SPACE}]*(?P<low>{_END})[{_SPACE}]+TO[{_SPACE}]+(?P<high>{_END})
         [{_SPACE}]*[\]}}])
@@ -47,15 +48,15 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_SPACES = re.compile(f"[{_SPACE}]*")
-_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.?))", re.DOTALL)  # by a backslash
-_SPECIAL = re.compile(r"[^\w\u0080-\U0010ffff]|\u3000")
-_HALF = re.compile(r"[\ud800-\udfff]")
+_SPACES = regex(f"[{_SPACE}]*")
+_ESCAPED = regex(r"\\(?:u([0-9a-fA-F]{4})|(.?))", re.DOTALL)  # by a backslash
+_SPECIAL = regex(r"[^\w\u0080-\U0010ffff]|\u3000")
+_HALF = regex(r"[\ud800-\udfff]")
 _OPERATORS = {"AND", "OR", "NOT", "TO"}
-_FIELD = re.compile(r"\w[\w.\-]*")
+_FIELD = regex(r"\w[\w.\-]*")
 # Of the names between two "_", which Solr keeps for itself, those of fields.
 _FIELDS_OF_SOLR = {"_version_", "_root_", "_text_", "_nest_path_", "_nest_parent_"}
-_NAME = re.compile(r"[\w-]+")
+_NAME = regex(r"[\w-]+")
 
 
 def parse_named(filters: Iterable[str]) -> dict[str, str]:

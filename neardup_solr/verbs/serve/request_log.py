@@ -11,13 +11,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from neardup_solr import errors
+from neardup_solr.regex import regex
 from neardup_solr.verbs.serve.log_lines import ServiceLog
 from neardup_solr.verbs.serve.metrics import Metrics
 from neardup_solr.verbs.serve.service import SEND
 from neardup_solr.web.failure import Failure
 
 RETRY_AFTER = {"Retry-After": "1"}
-_REQUEST_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
+_REQUEST_ID = regex(r"[\w.-]{1,64}", re.ASCII)
 
 
 class RequestLog:
