@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
+from itertools import repeat
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
@@ -65,11 +66,13 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Documents that follow each other in a source, column by column, without kept ones.
+    """Documents that follow each other in a source, column by column.
 
     A reader gives them so if nothing is wrong with any of them: an object each would take longer
     than reading does. Document n stands at `where` and `numbers[n]` ("listings.csv, line ", 7).
-    The ids `are_numbers` if the source has whole numbers as ids.
+    The ids `are_numbers` if the source has whole numbers as ids. `kept` are the values of further
+    columns by name, None for a document that lacks one, `parts` those of the columns of text, if
+    there are several.
     """
 
     ids: Sequence[str]
@@ -77,6 +80,8 @@ class Run:
     where: str
     numbers: Sequence[int]
     are_numbers: bool = False
+    kept: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    parts: Sequence[Sequence[Any]] = ()
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -84,14 +89,23 @@ class Run:
     def part(self, first: int, last: int) -> Run:
         """The run of some of its documents: from `first` to before `last`."""
         part = slice(first, last)
-        numbers = self.numbers[part]
-        return replace(self, ids=self.ids[part], texts=self.texts[part], numbers=numbers)
+        return replace(
+            self, ids=self.ids[part], texts=self.texts[part], numbers=self.numbers[part],
+            kept={name: values[part] for name, values in self.kept.items()},
+            parts=[values[part] for values in self.parts],
+        )  # fmt: skip
 
     def documents(self) -> Iterator[Document]:
         """Yield the documents."""
         ids = map(Number, self.ids) if self.are_numbers else self.ids
-        for id, text, number in zip(ids, self.texts, self.numbers, strict=True):
-            yield Document(id=id, text=text, kept=NOTHING, position=f"{self.where}{number}")
+        rows = zip(*self.kept.values(), strict=True) if self.kept else repeat(())
+        parts = zip(*self.parts, strict=True) if self.parts else repeat(())
+        columns = zip(ids, self.texts, self.numbers, strict=True)
+        for (id, text, number), values, texts in zip(columns, rows, parts, strict=False):
+            named = zip(self.kept, values, strict=True)
+            kept = {name: value for name, value in named if value is not None} or NOTHING
+            position = f"{self.where}{number}"
+            yield Document(id=id, text=text, kept=kept, position=position, texts=texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,7 +102,8 @@ class CsvRows:
         """Make documents of the rows, many at once if these are alike."""
         reading, width, where = self.reading, len(self.header), self._where
         columns = find_columns(self.part, self.header, reading)
-        if reading.is_in_runs and self.feed.tidy is str and self.delimiter.isascii():
+        is_scanned = not reading.keep and len(reading.text) == 1
+        if is_scanned and self.feed.tidy is str and self.delimiter.isascii():
             self._scan_ahead(columns)
         for block in _blocks(self.part, self.feed, self.header, self.delimiter):
             if isinstance(block, Run):
@@ -112,11 +113,12 @@ class CsvRows:
             if not is_even:
                 rows = list(map(self._fit, rows, block.raws()))
                 is_even = _are_even(rows, width)
-            if is_even and reading.is_in_runs:
+            if is_even:
                 ids = [] if columns.id is None else [row[columns.id] for row in rows]
-                texts = [row[columns.text[0]] for row in rows]
-                if piece := make_run(where, block.numbers, ids, texts, reading=reading):
-                    yield piece
+                texts = [[row[at] for row in rows] for at in columns.text]
+                kept = {name: [row[at] or None for row in rows] for name, at in columns.keep}
+                if run := make_run(where, block.numbers, ids, texts, kept, reading=reading):
+                    yield run
                     continue
             for number, row in zip(block.numbers, rows, strict=True):
                 yield _of_row(f"{where}{number}", row, columns, reading, self.delimiter)
@@ -152,7 +154,8 @@ class CsvRows:
             scanned = scan_block(block, number, self.delimiter, (width, columns.id, text), names)
             if scanned is None:
                 return None
-            run = make_run(self._where, scanned.begins, scanned.ids, scanned.texts, reading=reading)
+            texts = [scanned.texts]
+            run = make_run(self._where, scanned.begins, scanned.ids, texts, reading=reading)
             return None if run is None else (run, scanned.lines)
 
         reading, feed = self.reading, self.feed

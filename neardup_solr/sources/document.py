@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from types import NoneType
 from typing import Any, Final
 
 import numpy as np
+import orjson
 
 from neardup_solr import records
 from neardup_solr.errors import RecordError
@@ -21,6 +23,7 @@ from neardup_solr.sources.values import (
     HOLDS_NUL,
     LOST,
     NOT_UTF8,
+    STRICT,
     Unusable,
     as_kept,
     describe_kind,
@@ -32,7 +35,7 @@ from neardup_solr.sources.values import (
     spell,
     too_large,
 )
-from neardup_solr.text.packed import Packed, size_of
+from neardup_solr.text.packed import Packed, join_lines, size_of
 
 MOST_CARRIED: Final = 2**20  # characters of a record that its error carries along: many are held
 NO_ID, NO_TEXT = "no id", ("no text", "the text in")  # how the reasons begin
@@ -41,16 +44,17 @@ AGAIN: Final = "its id came before"
 # What is read first, to see whether the source is of that format at all.
 FIRST_RECORDS: Final = 1_000
 FIRST_CHARACTERS: Final = 2**24
+PLAIN: Final = {str, int, float, bool, NoneType}  # types of values that are neither odd nor rare
 
 
 def make_run(
-    where: str, numbers: Sequence[int], ids: Sequence[Any], texts: Sequence[Any], *,
-    reading: Reading,
+    where: str, numbers: Sequence[int], ids: Sequence[Any], parts: Sequence[Sequence[Any]],
+    kept: Mapping[str, Sequence[Any]] = NOTHING, *, reading: Reading,
 ) -> Run | None:  # fmt: skip
-    """Check many ids and texts at once, or return None if `make_document` has to say what is wrong.
+    """Check many records at once, or return None if `make_document` has to say what is wrong.
 
-    None may have lone surrogates, and at least a text is needed. Without ids they are numbered
-    later.
+    `parts` are the columns of text; none of them may have lone surrogates, and at least one record
+    is needed. Without ids they are numbered later.
     """
     kinds = set(map(type, ids)) if len(ids) and not isinstance(ids, Packed) else {str}
     if float in kinds:
@@ -58,16 +62,63 @@ def make_run(
         kinds = set(map(type, ids))
     if kinds == {int}:
         ids = list(map(str, ids))
+    if kinds not in ({int}, {str}) or not _are_ids(ids):
+        return None
+    texts = parts[0] if len(parts) == 1 else _join_columns(parts)
+    if texts is None or not _are_texts(texts, reading.room()):
+        return None
+    good = {name: _keep_column(name, values, reading) for name, values in kept.items()}
+    if reading.lossy:
+        values = chain(ids, texts, *(values or () for values in good.values()))
+        if any(LOST.search(value) for value in values if isinstance(value, str)):
+            return None
+    columns = {name: values for name, values in good.items() if values is not None}
+    if len(columns) < len(kept):
+        return None
+    return Run(
+        ids=ids, texts=texts, where=where, numbers=numbers, are_numbers=kinds == {int},
+        kept=columns, parts=parts if len(parts) > 1 else (),
+    )  # fmt: skip
+
+
+def _are_texts(texts: Sequence[Any], room: int) -> bool:
+    """Tell whether all are texts that surely have room."""
     if isinstance(texts, Packed):
-        are_texts = texts.longest <= reading.room()
-    else:
-        most = reading.room() // CHARACTER_BYTES
-        are_texts = set(map(type, texts)) == {str} and max(map(len, texts)) <= most
-    if not are_texts or kinds not in ({int}, {str}) or not _are_ids(ids):
+        return texts.longest <= room
+    most = room // CHARACTER_BYTES
+    return set(map(type, texts)) == {str} and max(map(len, texts)) <= most
+
+
+def _join_columns(parts: Sequence[Sequence[Any]]) -> Sequence[str] | None:
+    """Join the texts of several columns, None if any needs a closer look, or a record has none."""
+    packed = [part for part in parts if isinstance(part, Packed)]
+    if len(packed) == len(parts):
+        return join_lines(packed)
+    columns = []
+    for part in parts:
+        kinds = set(map(type, part)) if not isinstance(part, Packed) else {str}
+        if not kinds <= PLAIN:
+            return None
+        columns.append(list(part) if kinds <= {str, NoneType} else list(map(spell, part)))
+    rows = [[text for text in row if text is not None] for row in zip(*columns, strict=True)]
+    return ["\n".join(row) for row in rows] if all(rows) else None
+
+
+def _keep_column(name: str, values: Sequence[Any], reading: Reading) -> Sequence[Any] | None:
+    """Make what is kept of a column, None if a value cannot be kept."""
+    if isinstance(values, Packed):
+        return values
+    try:
+        kinds = set(map(type, values))
+        if kinds <= PLAIN:
+            if float in kinds:
+                values = list(map(plain, values))
+            orjson.dumps(values, option=STRICT)
+            return values
+        kept = [read_kept(name, value, reading) for value in values]
+        return [as_kept(name, value) for value in kept]
+    except (TypeError, Unusable):
         return None
-    if reading.lossy and any(map(LOST.search, chain(ids, texts))):
-        return None
-    return Run(ids=ids, texts=texts, where=where, numbers=numbers, are_numbers=kinds == {int})
 
 
 def _are_ids(ids: Sequence[str]) -> bool:
@@ -89,14 +140,21 @@ def from_columns(
     ids: Sequence[Any] = () if columns.id is None else [*parts, *fields][columns.id]
     if not isinstance(ids, Packed):
         ids = list(ids)
-    texts = [*parts, *fields][columns.text[0]]
-    if len(texts) and reading.is_in_runs:
-        piece = make_run(where, numbers, ids, texts, reading=reading)
-        if piece is not None and (isinstance(texts, Packed) or all(map(_is_unicode, texts))):
-            yield piece
+    texts = [_without_nan([*parts, *fields][at]) for at in columns.text]
+    kept = {name: [*parts, *fields][at] for name, at in columns.keep}
+    if len(numbers):
+        run = make_run(where, numbers, ids, texts, kept, reading=reading)
+        if run is not None and (isinstance(run.texts, Packed) or all(map(_is_unicode, run.texts))):
+            yield run
             return
     for number, row in zip(numbers, zip(*parts, strict=True), strict=True):
         yield from_row(f"{where}{number}", row, columns, reading)
+
+
+def _without_nan(values: Sequence[Any]) -> Sequence[Any]:
+    if isinstance(values, Packed) or float not in set(map(type, values)):
+        return values
+    return [None if value != value else value for value in values]
 
 
 def _is_unicode(text: str) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
-from operator import itemgetter
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import orjson
@@ -31,16 +30,23 @@ from neardup_solr.sources.blocks import (
     split_lines,
     without_end,
 )
-from neardup_solr.sources.column import choose_id, dig
+from neardup_solr.sources.column import LACKING, choose_id, dig
 from neardup_solr.sources.compression import fail
 from neardup_solr.sources.document import make_run
-from neardup_solr.sources.objects import from_objects, load, make_object, parse_json
+from neardup_solr.sources.objects import (
+    are_rounded,
+    list_unseen,
+    load,
+    make_object,
+    make_records,
+    parse_json,
+    tell_unseen,
+)
 from neardup_solr.sources.part import Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
 from neardup_solr.text.json_keys import has_key_twice
-from neardup_solr.text.packed import Packed, make_room, pack
+from neardup_solr.text.packed import make_room, pack
 
-_Columns: TypeAlias = tuple[Sequence[Any], Packed]  # ids and texts
 _Chunk: TypeAlias = bytes | list[bytes | None] | None  # lines, elements, or a line too long
 FIRST_OBJECTS: Final = 100  # that are looked at for their names
 ENOUGH: Final = 2**20  # bytes of objects with names, after which no others are looked at
@@ -91,18 +97,26 @@ class JsonObjects:
 
     def documents(self) -> Iterator[Piece]:
         """Make documents of the objects, many at once if these are alike."""
-        if not self.reading.is_in_runs:  # a notice tells of columns that no object has
-            return self._make(1, self._raws())
-        chunks = map_blocks(self.part, self._read_run, self.chunks)
-        return number_runs(chunks, partial(_split, room=self.room), self._make)
+        unseen = list_unseen(self.reading)
+        chunks = map_blocks(self.part, partial(self._read_run, unseen), self.chunks)
+        make = partial(self._make, unseen)
+        yield from number_runs(chunks, partial(_split, room=self.room), make)
+        tell_unseen(self.part, unseen)
 
-    def _read_run(self, numbered: tuple[int, _Chunk]) -> Run | None:
+    def _read_run(self, unseen: set[str], numbered: tuple[int, _Chunk]) -> Run | None:
         """Make a run of the objects in a chunk, None if any of them needs a closer look."""
         columns, reading, (number, chunk) = None, self.reading, numbered
-        if isinstance(chunk, bytes) and len(chunk) <= self.room and reading.has_ids:
+        is_plain = reading.has_ids and len(reading.text) == 1 and not reading.keep
+        if is_plain and isinstance(chunk, bytes) and len(chunk) <= self.room:
             columns = _scan(chunk, number, reading)
         columns = columns or _read_objects(_split(chunk, self.room), reading)
-        return columns and make_run(self._where, range(len(columns[1])), *columns, reading=reading)
+        if columns is None:
+            return None
+        unseen -= columns.seen
+        texts = [columns.values[name] for name in reading.text]
+        kept = {name: columns.values[name] for name in reading.keep}
+        numbers = range(len(texts[0]))
+        return make_run(self._where, numbers, columns.ids, texts, kept, reading=reading)
 
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the objects as they are written, empty for those that are too large."""
@@ -131,11 +145,19 @@ class JsonObjects:
             if self.is_array or raw is None or raw.strip():
                 yield number, raw
 
-    def _make(self, first: int, raws: Iterable[bytes | None]) -> Iterator[Record]:
+    def _make(self, unseen: set[str], first: int, raws: Iterable[bytes | None]) -> Iterator[Record]:
         """Make a document of each object by itself."""
         where, reading = self._where, self.reading
         objects = (load(f"{where}{at}", raw, reading) for at, raw in self._number(first, raws))
-        return from_objects(self.part, objects, reading)
+        return make_records(objects, reading, unseen)
+
+
+class _Columns(NamedTuple):
+    """The columns of the objects in a chunk by name, and which of the names any object has."""
+
+    ids: Sequence[Any]
+    values: Mapping[str, Sequence[Any]]
+    seen: set[str]
 
 
 def _first_names(
@@ -173,30 +195,45 @@ def _scan(block: bytes, number: int, reading: Reading) -> _Columns | None:
     ids, texts = make_room(len(codes), most), make_room(len(codes), most)
     keys = (np.frombuffer(name.encode(), np.uint8) for name in (reading.id, reading.text[0]))
     count = scan_objects(codes, *keys, texts.data, texts.bounds, ids.data, ids.bounds)
-    return None if count < 0 else (ids.trim(count), texts.trim(count))
+    if count < 0:
+        return None
+    return _Columns(ids.trim(count), {reading.text[0]: texts.trim(count)}, set())
 
 
 def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | None:
-    """Read ids and texts of objects, or None if any of them needs a closer look."""
+    """Read the columns of objects, or None if any of them needs a closer look."""
     written = cast("Sequence[bytes]", raws)  # orjson refuses None, which is a line too long
     try:
         objects = list(map(parse_json, written))
-        ids = list(map(_getter(reading.id), objects)) if reading.has_ids else []
-        texts = list(map(_getter(reading.text[0]), objects))
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, TypeError):
         return None
-    if {*map(type, objects)} != {dict} or {*map(type, texts)} != {str}:
+    if {*map(type, objects)} != {dict}:
         return None
     # No object has fewer quotes than its keys and strings need, so an equal sum tells of all.
     values, joined = chain.from_iterable(map(dict.values, objects)), b"".join(written)
     needed = 2 * (sum(map(len, objects)) + list(map(type, values)).count(str))
     if joined.count(b'"') != needed and has_key_twice(objects, joined):
         return None
-    return ids, pack(texts)
+    return _take_columns(objects, reading)
 
 
-def _getter(name: str) -> Callable[[Any], Any]:
-    return partial(dig, name=name) if "." in name else itemgetter(name)
+def _take_columns(objects: Sequence[dict[str, Any]], reading: Reading) -> _Columns | None:
+    """Take the columns of objects, or None if one is kept that may have lost digits."""
+    columns, seen = dict[str, Sequence[Any]](), set[str]()
+    names = {*reading.text, *reading.keep} | ({reading.id} if reading.has_ids else set())
+    for name in names:
+        values = [item.get(name, LACKING) for item in objects]
+        if LACKING in values:
+            pairs = zip(values, objects, strict=True)
+            values = [dig(item, name, LACKING) if each is LACKING else each for each, item in pairs]
+        if any(value is not LACKING for value in values):
+            seen.add(name)
+        values = [None if value is LACKING else value for value in values]
+        kinds = set(map(type, values))
+        if name in reading.keep and not kinds.isdisjoint((float, list)) and are_rounded(values):
+            return None
+        columns[name] = pack(values) if kinds == {str} and name in reading.text else values
+    return _Columns(columns.get(reading.id, []), columns, seen)
 
 
 def find_array(part: SourcePart, room: int) -> tuple[SourcePart, tuple[int, int] | None]:

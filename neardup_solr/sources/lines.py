@@ -89,8 +89,9 @@ class TextLines:
         )
         if count < 0:
             return None
-        columns = ids.trim(count) if self.reading.has_ids else (), texts.trim(count)
-        return make_run(self._where, range(count), *columns, reading=self.reading)
+        taken = ids.trim(count) if self.reading.has_ids else ()
+        columns = [texts.trim(count)]
+        return make_run(self._where, range(count), taken, columns, reading=self.reading)
 
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the lines that are not blank, empty ones for those that are too long."""

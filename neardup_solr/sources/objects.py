@@ -53,9 +53,28 @@ def make_object(raw: bytes, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def from_objects(part: SourcePart, objects: Iterable[Object], reading: Reading) -> Iterator[Record]:
     """Make documents of objects, with a notice at the end on columns that none of them has."""
+    unseen = list_unseen(reading)
+    yield from make_records(objects, reading, unseen)
+    tell_unseen(part, unseen)
+
+
+def list_unseen(reading: Reading) -> set[str]:
+    """List the columns of which a notice is due if no object has them."""
+    several = len(reading.text) > 1
+    return {*reading.text, *reading.keep} if several or reading.keep else set()
+
+
+def tell_unseen(part: SourcePart, unseen: set[str]) -> None:
+    """Tell in a notice that no object has these columns, if there are any."""
+    if unseen:
+        names = " or ".join(map(repr, sorted(unseen)))
+        part.on_notice(f"{part.name}: no record has a column {names}")
+
+
+def make_records(objects: Iterable[Object], reading: Reading, unseen: set[str]) -> Iterator[Record]:
+    """Make documents of objects, whose columns are no longer among the `unseen` ones."""
     several = len(reading.text) > 1
     id_name, text_name = reading.id, reading.text[0]
-    unseen = {*reading.text, *reading.keep} if several or reading.keep else set()
     for position, item, raw in objects:
         if type(item) is not dict:
             if not isinstance(item, RecordError):
@@ -65,7 +84,7 @@ def from_objects(part: SourcePart, objects: Iterable[Object], reading: Reading) 
             yield item
             continue
         if unseen:
-            unseen = {name for name in unseen if dig(item, name, LACKING) is LACKING}
+            unseen -= {name for name in tuple(unseen) if dig(item, name, LACKING) is not LACKING}
         id = item[id_name] if id_name in item else dig(item, id_name)
         id = id if reading.has_ids else NUMBERED
         if type(id) is float and raw:
@@ -84,9 +103,6 @@ def from_objects(part: SourcePart, objects: Iterable[Object], reading: Reading) 
         if type(record) is RecordError:
             record.record = _original(item, raw)
         yield record
-    if unseen:
-        names = " or ".join(map(repr, sorted(unseen)))
-        part.on_notice(f"{part.name}: no record has a column {names}")
 
 
 def _load_exactly(raw: bytes | str) -> dict[str, Any]:
@@ -100,13 +116,20 @@ def _load_exactly(raw: bytes | str) -> dict[str, Any]:
 def _find_rounded(kept: Mapping[str, Any], item: dict[str, Any], raw: bytes | str) -> str | None:
     """Find a kept column with a whole number over 64 bits, of which orjson made a float."""
     for name, value in kept.items():
-        parts = value if type(value) is list else [value]
-        if any(type(part) is float and abs(part) >= 2**63 for part in parts):
+        if are_rounded([value]):
+            parts = value if type(value) is list else [value]
             written = dig(_load_exactly(raw), name)
             pairs = zip(parts, written if type(written) is list else [written], strict=False)
             if any(type(part) is float and type(text) is str for part, text in pairs):
                 return name
     return None
+
+
+def are_rounded(values: Iterable[object]) -> bool:
+    """Tell whether any value, or part of a list, may be a float of a whole number over 64 bits."""
+    lists = (value if type(value) is list else [value] for value in values)
+    parts = (part for each in lists for part in each)
+    return any(type(part) is float and abs(part) >= 2**63 for part in parts)
 
 
 def _original(item: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | None:

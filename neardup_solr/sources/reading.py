@@ -87,11 +87,6 @@ class Reading:
         return times * self.max_doc_bytes + more
 
     @property
-    def is_in_runs(self) -> bool:
-        """True if documents may come in runs: several columns of text, and kept ones, do not."""
-        return not self.keep and len(self.text) == 1
-
-    @property
     def on_invalid(self) -> str:
         """The name that Python's decoders have for the way in which `lossy` is handled."""
         return "replace" if self.lossy else "strict"

@@ -21,7 +21,7 @@ CHARACTER_BYTES: Final = 4  # of a character in UTF-8
 NOT_UTF8: Final = "invalid UTF-8: "  # how the reason begins
 HOLDS_NUL: Final = "holds a NUL byte: binary data, or UTF-16 without a byte order mark"
 # What JSON does not have is refused, rather than written as an object.
-_STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
+STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 # What stands for a missing value in pandas, by the names of the types: it need not be imported.
 MISSING: Final = frozenset({"NAType", "NaTType"})
 LOST: Final = regex("[\0\ud800-\udfff]")  # what `lossy` replaces
@@ -102,7 +102,7 @@ def read_kept(name: str, boxed: Any, reading: Reading) -> Any:
     if kept is None or type(kept) is bool:
         return kept
     try:
-        orjson.dumps(kept, option=_STRICT)
+        orjson.dumps(kept, option=STRICT)
     except TypeError as error:  # orjson's: an unknown type, a lone surrogate, over 64 bits
         reason = f"the column {name!r} cannot be kept as JSON ({error})"
         raise Unusable(reason, code="value-invalid") from error

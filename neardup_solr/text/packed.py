@@ -109,6 +109,11 @@ def join_packed(parts: Sequence[Packed]) -> Packed:
     return Packed(np.concatenate([*pieces, np.zeros(SPARE, np.uint8)]), bounds)
 
 
+def join_lines(columns: Sequence[Packed]) -> Packed:
+    """Join the texts of several columns row by row, with a newline between two."""
+    return pack(list(map("\n".join, zip(*columns, strict=True))))
+
+
 def size_of(texts: Sequence[str]) -> int:
     """Measure texts: their bytes if they are packed, else their characters."""
     return texts.size if isinstance(texts, Packed) else sum(map(len, texts))

@@ -19,13 +19,16 @@ SIGNED = 1 << 23  # characters of their texts
 
 @dataclass(slots=True, kw_only=True)
 class DocumentBatch:
-    """Documents that are signed at once, column by column, with texts in parts."""
+    """Documents that are signed at once, column by column, in parts.
+
+    Their kept values are a mapping a document in a part of single ones, or a mapping of columns.
+    """
 
     ids: list[Sequence[str]] = field(default_factory=list)
     are_numbers: bytearray = field(default_factory=bytearray)
     texts: list[Sequence[str]] = field(default_factory=list)
-    kept: list[Mapping[str, Any]] = field(default_factory=list)
-    _open: tuple[list[str], list[str]] | None = None  # the last part, if more may come to it
+    kept: list[list[Mapping[str, Any]] | Mapping[str, Sequence[Any]]] = field(default_factory=list)
+    _open: tuple[list[Any], ...] | None = None  # the last part, if more may come to it
 
     def __len__(self) -> int:
         return len(self.are_numbers)
@@ -34,21 +37,31 @@ class DocumentBatch:
         """Add what follows, and return the number of its characters."""
         if isinstance(piece, Run):
             self.are_numbers += bytes([piece.are_numbers]) * len(piece)
-            self._add_part(piece.ids, piece.texts)
+            self._add_part(piece.ids, piece.texts, piece.kept)
             self._open = None
             return size_of(piece.texts)
         self.are_numbers.append(type(piece.id) is Number)
-        self.kept.append(piece.kept)
         if self._open is None:
-            self._open = list[str](), list[str]()
+            self._open = [], [], []
             self._add_part(*self._open)
-        for part, value in zip(self._open, (piece.id, piece.text), strict=True):
+        for part, value in zip(self._open, (piece.id, piece.text, piece.kept), strict=True):
             part.append(value)
         return len(piece.text)
 
-    def _add_part(self, ids: Sequence[str], texts: Sequence[str]) -> None:
+    def _add_part(self, ids: Sequence[str], texts: Sequence[str], kept: Any) -> None:
         self.ids.append(ids)
         self.texts.append(texts)
+        self.kept.append(kept)
+
+    def values(self, name: str) -> list[Any]:
+        """List the kept values of a column, None for each document that lacks it."""
+        values: list[Any] = []
+        for ids, kept in zip(self.ids, self.kept, strict=True):
+            if isinstance(kept, list):
+                values += [row.get(name) for row in kept]
+            else:
+                values += kept[name] if name in kept else [None] * len(ids)
+        return values
 
 
 def cut_runs(pieces: Iterable[Piece], documents: int) -> Iterator[Piece]:

@@ -25,7 +25,7 @@ from neardup_solr.sources.part import Piece
 from neardup_solr.sources.reader import SourceReader
 from neardup_solr.sources.source import SourceLike
 from neardup_solr.sources.values import plain
-from neardup_solr.verbs.document_batches import make_batches
+from neardup_solr.verbs.document_batches import DocumentBatch, make_batches
 from neardup_solr.verbs.duplicates.ids import Ids
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.same_fields import make_key
@@ -200,7 +200,7 @@ class _SourceRows:
         are_used = has_words.tolist()
         self.have_words.extend(has_words.tobytes())
         self._hashes.append(signed.id_hashes)
-        self._keep_values([*compress(batch.kept, are_used)])
+        self._keep_values(batch, are_used)
         _extend(self.ids.plain, batch.ids, has_words)
         if self._are_in_memory:
             self.ids.are_numbers.extend(compress(batch.are_numbers, are_used))
@@ -219,20 +219,19 @@ class _SourceRows:
             self.contents.append(signed.text_hashes[has_words][:, None])
         return len(self.have_words)
 
-    def _keep_values(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _keep_values(self, batch: DocumentBatch, are_used: Sequence[bool]) -> None:
         """Add the values of other columns."""
-        names, plan = self._names, self._plan
+        plan, values = self._plan, dict[str, list[Any]]()
+        for name in {*plan.same, *plan.beside, *self.kept}:
+            values[name] = [*compress(batch.values(self._names.get(name, name)), are_used)]
         if self._columns.groups is not None:
-            self._columns.groups.add(
-                [[row.get(names.get(name, name)) for row in rows] for name in plan.same]
-            )
+            self._columns.groups.add([values[name] for name in plan.same])
         if self.beside is not None:
-            left_out = [
-                hash(make_key(plain(row.get(name)))) for row in rows for name in plan.beside
-            ]
-            self.beside.append(np.array(left_out, np.int64).reshape(len(rows), len(plan.beside)))
+            left_out = [[hash(make_key(plain(each))) for each in values[name]]
+                        for name in plan.beside]  # fmt: skip
+            self.beside.append(np.array(left_out, np.int64).T)
         for name, column in self.kept.items():
-            column.extend(row.get(names.get(name, name)) for row in rows)
+            column += values[name]
 
     @cached_property
     def hashes(self) -> NDArray[np.uint64]:

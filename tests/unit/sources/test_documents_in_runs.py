@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -27,7 +27,7 @@ import neardup_solr as nd
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
-from neardup_solr.sources import Reading, arrow, lines
+from neardup_solr.sources import Reading, arrow, document, lines
 from neardup_solr.sources import csv as csv_rows
 from neardup_solr.sources import json as json_lines
 from neardup_solr.testing import SIZES
@@ -100,6 +100,25 @@ ROWS = st.one_of(
 LINES = st.sampled_from(
     [b"1 plain", b"2\ttab", b"  3 blanks  ", b"4", b"", b"5 \xff", b"6 a\r", b"7 \0", b"8 x\x85y"]
 )
+# Columns that are kept, several of text, records without ids.
+COLUMNS = st.sampled_from(
+    [
+        {},
+        {"keep": ("text", "id")},
+        {"text": ("text", "id")},
+        {"text": ("id", "text"), "keep": ("text",)},
+        {"id": ":row"},
+        {"id": ":row", "keep": ("id",)},
+    ]
+)
+OF_OBJECTS = COLUMNS | st.sampled_from(
+    [
+        {"keep": ("title", "é", "id")},
+        {"text": ("text", "title"), "keep": ("title",)},
+        {"text": ("title", "text"), "keep": ("title.id", "lacking")},
+        {"keep": ("a", "TITLE", "title"), "id": ":row"},
+    ]
+)
 
 
 def read(source: Any, reading: Reading) -> list[str] | str:
@@ -108,7 +127,9 @@ def read(source: Any, reading: Reading) -> list[str] | str:
     try:
         for found in sources.open_source(source, reading, on_notice=told.append).records():
             if isinstance(found, Document):
-                told.append(repr(found))
+                told.append(
+                    repr((found.id, found.text, dict(found.kept), found.position, found.texts))
+                )
             else:
                 told.append(repr((found.position, found.reason, found.id, found.record)))
     except SourceError as error:
@@ -119,10 +140,9 @@ def read(source: Any, reading: Reading) -> list[str] | str:
 @contextmanager
 def no_runs() -> Iterator[None]:
     """Documents are read one by one."""
-    with (
-        patch.object(Reading, "is_in_runs", False),
-        patch.object(lines, "make_run", return_value=None),
-    ):
+    with ExitStack() as stack:
+        for module in (lines, csv_rows, json_lines, document):
+            stack.enter_context(patch.object(module, "make_run", return_value=None))
         yield
 
 
@@ -145,23 +165,33 @@ def check(path: Path, block: int, **asked: Any) -> None:
 
 
 @settings(max_examples=sized(usual=100, full=400))
-@given(found=st.lists(OBJECTS | SPOILT, min_size=1), lossy=st.booleans(), block=BLOCKS)
+@given(
+    found=st.lists(OBJECTS | SPOILT, min_size=1),
+    lossy=st.booleans(),
+    block=BLOCKS,
+    columns=OF_OBJECTS,
+)
 def test_json_lines(
-    tmp_path_factory: pytest.TempPathFactory, found: list[bytes], lossy: bool, block: int
+    tmp_path_factory: pytest.TempPathFactory,
+    found: list[bytes],
+    lossy: bool,
+    block: int,
+    columns: dict[str, Any],
 ) -> None:
     path = tmp_path_factory.mktemp("runs") / "a.jsonl"
     path.write_bytes(b'{"id": 0, "text": "good"}\n' * 3 + b"\n".join(found))
-    check(path, block, lossy=lossy)
+    check(path, block, lossy=lossy, **columns)
 
 
+@pytest.mark.parametrize("columns", [{}, {"text": ("text", "a"), "keep": ("n", "o")}])
 @pytest.mark.parametrize("line", ODD_OBJECTS)
-def test_odd_objects(tmp_path: Path, line: bytes) -> None:
+def test_odd_objects(tmp_path: Path, line: bytes, columns: dict[str, Any]) -> None:
     good = b'{"id": 0, "text": "good"}\n'
     path = tmp_path / "a.jsonl"
     path.write_bytes(good + line + b"\n" + good * 2)
-    check(path, 2**18)
+    check(path, 2**18, **columns)
     path.write_bytes(good * 3 + line)
-    check(path, 16)
+    check(path, 16, **columns)
 
 
 @given(
@@ -169,6 +199,7 @@ def test_odd_objects(tmp_path: Path, line: bytes) -> None:
     suffix=st.sampled_from([".csv", ".tsv"]),
     lossy=st.booleans(),
     block=BLOCKS,
+    columns=COLUMNS,
 )
 def test_tables(
     tmp_path_factory: pytest.TempPathFactory,
@@ -176,11 +207,12 @@ def test_tables(
     suffix: str,
     lossy: bool,
     block: int,
+    columns: dict[str, Any],
 ) -> None:
     path = tmp_path_factory.mktemp("runs") / f"a{suffix}"
     content = b"id,text\n" + b"0,good\n" * 3 + b"\n".join(rows)
     path.write_bytes(content.replace(b",", b"\t") if suffix == ".tsv" else content)
-    check(path, block, lossy=lossy)
+    check(path, block, lossy=lossy, **columns)
 
 
 @given(found=st.lists(LINES, min_size=1), block=BLOCKS)
@@ -190,13 +222,21 @@ def test_lines(tmp_path_factory: pytest.TempPathFactory, found: list[bytes], blo
     check(path, block)
 
 
-@given(rows=st.lists(st.tuples(IDS, VALUES | st.just("\ud800")), min_size=1))
-def test_columns(rows: list[tuple[Any, Any]]) -> None:
-    good = [("0", "good")] * len(rows)
-    frame = pd.DataFrame(good + rows, columns=["id", "text"], dtype=object)
-    found = read(frame, Reading())
+@given(
+    rows=st.lists(
+        st.tuples(IDS, VALUES | st.just("\ud800"), VALUES | st.floats() | st.just("\ud800")),
+        min_size=1,
+    ),
+    columns=OF_OBJECTS.filter(lambda columns: "é" not in str(columns)),
+    lossy=st.booleans(),
+)
+def test_columns(rows: list[tuple[Any, Any, Any]], columns: dict[str, Any], lossy: bool) -> None:
+    good = [("0", "good", 2.5)] * len(rows)
+    frame = pd.DataFrame(good + rows, columns=["id", "text", "title"], dtype=object)
+    reading = Reading(lossy=lossy, **columns)
+    found = read(frame, reading)
     with no_runs():
-        assert read(frame, Reading()) == found
+        assert read(frame, reading) == found
 
 
 @pytest.mark.parametrize("damage", ["none", "cut", "overwritten"])
