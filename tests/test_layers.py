@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 ROOMS = (
     "dataclass", "regex", "error_codes", "errors", "suggestions", "checks", "comma_names", "units",
     "sizes",
-    "argument_types", "arguments", "option_table", "option_rows",
+    "argument_types", "arguments", "option_table", "option_rows", "distinct",
     "records", "settings", "settings_by_name", "variables", "cores", "mapped_pages",
     "progress",
     "text", "kernel", "minhash", "measures", "candidates", "clusters", "guard",
@@ -96,6 +96,19 @@ def test_dataclasses_are_ours() -> None:
         if "dataclass" in {alias.name for alias in node.names}
     }
     assert users == {"dataclass.py"}
+
+
+def test_distinct_values_are_sorted() -> None:
+    """By `distinct`: the hash table of NumPy takes many times as long."""
+    options = {"return_index", "return_inverse", "return_counts"}
+    users = {
+        path.name
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "np.unique"
+        if not options & {keyword.arg for keyword in node.keywords}
+    }
+    assert users == set()
 
 
 def test_no_two_rooms_have_a_module_of_one_name() -> None:

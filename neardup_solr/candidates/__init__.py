@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures.pairs import NO_PAIRS, Joined, Pairs, join_halves, split_halves
 from neardup_solr.settings import CAP
@@ -182,7 +183,7 @@ def pair_rows(posted: Joined, sides: Sides, cap: int) -> Iterator[Joined]:
     """
     rows, sizes = split_halves(posted)[1].astype(np.int64), count_rows(posted)
     begins = np.cumsum(sizes) - sizes
-    for size in np.unique(sizes[(sizes > 1) & (sizes <= cap)]).tolist():
+    for size in sort_distinct(sizes[(sizes > 1) & (sizes <= cap)]).tolist():
         of_size = begins[sizes == size]
         for left, right in _places(size):
             step = max(1, SIZES.candidate_block // len(left))

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from neardup_solr.candidates import DEFAULT, SPREAD, Candidates, Joining
 from neardup_solr.candidates.pair_array import PairArray
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import sort_distinct
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Flat
 from neardup_solr.measures.pairs import Pairs
@@ -159,7 +160,7 @@ class _ShingleSearch:
             begins=begins,
             ends=ends,
             looks=looks,
-            hot_keys=len(np.unique(slots[looks < ends - begins])),
+            hot_keys=len(sort_distinct(slots[looks < ends - begins])),
             enough=ceil(sqrt(meetings.max(initial=0))),
         )
 
@@ -229,4 +230,4 @@ class _Lookups:
         total = int(self.looks.sum())
         steps = np.arange(0, total, min(SIZES.candidate_block, total // threads + 1))
         chosen = starts[np.searchsorted(before, steps, side="right") - 1]
-        yield from (slice(*ends) for ends in pairwise([*np.unique(chosen), len(self.owners)]))
+        yield from (slice(*ends) for ends in pairwise([*sort_distinct(chosen), len(self.owners)]))

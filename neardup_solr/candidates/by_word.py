@@ -10,6 +10,7 @@ import numpy as np
 
 from neardup_solr.candidates import Candidates, Joining, Numbers, count_rows, pair_rows
 from neardup_solr.candidates.pair_array import PairArray
+from neardup_solr.distinct import mark_among, sort_distinct
 from neardup_solr.measures.frequencies import split_words
 from neardup_solr.measures.pairs import (
     Joined,
@@ -45,16 +46,16 @@ def word_candidates(forms: Sequence[str], joining: Joining = WORD_DEFAULT) -> Ca
     words, rows = _number_words(forms)
     if len(joining.groups):
         words = np.unique(join_halves(joining.groups[rows], words), return_inverse=True)[1]
-    posted = np.unique(join_halves(words, rows))
+    posted = sort_distinct(join_halves(words, rows))
     is_hot = count_rows(posted)[words] > joining.cap
     in_a_row = is_hot[:-1] & is_hot[1:] & (rows[:-1] == rows[1:])
     both = np.unique(join_halves(words[:-1], words[1:])[in_a_row], return_inverse=True)[1]
-    neighbours = np.unique(join_halves(both, rows[:-1][in_a_row]))
+    neighbours = sort_distinct(join_halves(both, rows[:-1][in_a_row]))
     pairs = PairArray(joining, "word")
     hot, places = 0, list[Numbers]()
     for keys in (posted, neighbours, *_combine(posted, joining.cap)):
         for block in pair_rows(keys, joining.sides, joining.cap):
-            pairs.add(np.unique(block).view(np.uint32).reshape(-1, 2))
+            pairs.add(sort_distinct(block).view(np.uint32).reshape(-1, 2))
         is_hot = count_rows(keys) > joining.cap
         hot += int(np.count_nonzero(is_hot))
         if keys is not posted and keys is not neighbours and is_hot.any():
@@ -173,13 +174,15 @@ def _sample_beyond(
     whole = np.bincount(rows, weights[keys], minlength=count)
     most = min(count, SIZES.cap_sample, max(1, MOST_LOOKS // max(count, 1)))
     ends = np.cumsum(joining.sizes) if len(joining.sizes) else np.arange(1, count + 1)
-    drawn = np.unique(np.linspace(0, ends[-1] - 1, most).astype(np.int64)) if count else rows[:0]
+    drawn = (
+        sort_distinct(np.linspace(0, ends[-1] - 1, most).astype(np.int64)) if count else rows[:0]
+    )
     sample = np.searchsorted(ends, drawn, side="right")
     is_sampled = np.zeros(count, dtype=np.bool_)
     is_sampled[sample] = True
     places = np.flatnonzero(is_sampled[rows] & (sizes[keys] > joining.cap))
     joined, caps = [join_halves(rows[:0], rows[:0])], [rows[:0]]
-    for row in np.unique(rows[places]).tolist():
+    for row in sort_distinct(rows[places]).tolist():
         common = keys[places[rows[places] == row]]
         others = np.concatenate([rows[begins[key] : begins[key] + sizes[key]] for key in common])
         both = np.bincount(others, np.repeat(weights[common], sizes[common]), minlength=count)
@@ -199,7 +202,7 @@ def _sample_beyond(
         caps.append(rarest[likest])
     paired = number_pairs(candidates[is_sampled[candidates].any(axis=1)])
     numbers, places = np.unique(np.concatenate(joined), return_index=True)
-    is_beyond = np.isin(numbers, paired, invert=True)
+    is_beyond = ~mark_among(numbers, paired)
     least = np.concatenate(caps)[places[is_beyond]]
     return pairs_of(numbers[is_beyond]), least, sample
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from neardup_solr.clusters.components import Labels
 from neardup_solr.clusters.linkage import fold_identical, list_groups, select_inner
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import sort_distinct
 from neardup_solr.kernel import graph
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.pairs import Pairs
@@ -100,7 +101,7 @@ class ClusterRows:
         """The number of documents that are exact copies of an earlier one of their cluster."""
         known = self.members[self.texts[self.members] >= 0]
         texts = self.labels[known] * (int(self.texts.max(initial=0)) + 1) + self.texts[known]
-        return len(known) - len(np.unique(texts))
+        return len(known) - len(sort_distinct(texts))
 
     def make(self, ids: Sequence[AnyId], doubt: str = "") -> tuple[Cluster, ...]:
         """Make the clusters, by the ids of all documents."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from neardup_solr.argument_types import Linkage
 from neardup_solr.checks import require_choice
 from neardup_solr.clusters.components import Labels, components, components_apart
+from neardup_solr.distinct import mark_among
 from neardup_solr.kernel import graph
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.pairs import NO_PAIRS, Pairs, number_pairs
@@ -41,7 +42,7 @@ def link(
         order = np.lexsort((pairs[:, 1], pairs[:, 0], -similarities)) if len(apart) else slice(None)
         return components_apart(documents, pairs[order], apart)
     if len(apart):
-        is_allowed = ~np.isin(number_pairs(pairs), number_pairs(np.sort(apart, axis=1)))
+        is_allowed = ~mark_among(number_pairs(pairs), number_pairs(np.sort(apart, axis=1)))
         pairs, similarities = pairs[is_allowed], similarities[is_allowed]
     return complete(documents, pairs, similarities)
 

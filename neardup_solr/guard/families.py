@@ -14,6 +14,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein, Postfix, Prefix
 
 from neardup_solr.clusters.components import components
+from neardup_solr.distinct import sort_distinct
 from neardup_solr.guard import ALIKE, are_many
 from neardup_solr.guard.template import (
     FEWEST,
@@ -68,7 +69,7 @@ def find_families(clusters: Sequence[Family], documents: int) -> list[Template]:
     ]  # fmt: skip
     labels = components(len(clusters), np.array(near, dtype=np.uint32).reshape(-1, 2))
     templates = []
-    for label in np.unique(labels[[at for link in near for at in link]]).tolist():
+    for label in sort_distinct(labels[[at for link in near for at in link]]).tolist():
         family = np.flatnonzero(labels == label).tolist()
         between = [contexts for at in family for contexts in sites[at]]
         again = [any(len(recurring.get(each, set()) & {*family}) > 1 for each in contexts)

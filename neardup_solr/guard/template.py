@@ -17,6 +17,7 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.clusters.components import components
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import counted
 from neardup_solr.records import AnyId
 
@@ -206,7 +207,7 @@ class Alignment:
         steps = distances[first, second]
         for most in _find_cuts(distances):
             labels = components(len(codes), pairs[steps <= most])
-            groups = [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)]
+            groups = [np.flatnonzero(labels == label).tolist() for label in sort_distinct(labels)]
             large = [group for group in groups if len(group) >= FEWEST]
             if large and len(groups) > 1:
                 yield large

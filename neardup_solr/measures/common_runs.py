@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import mark_among
 from neardup_solr.measures.text_hashes import hash_runs
 
 RUN, SHORT, FEWEST_TEXTS = 3, 60, 5  # words that are common together, of texts of so many or more
@@ -44,7 +45,7 @@ class Common:
         A form of which nothing is left becomes a word, which equals only its exact copies.
         """
         hashed, bounds = hash_runs(forms, self.size)
-        are_common = np.isin(hashed, self.hashes)
+        are_common = mark_among(hashed, self.hashes)
         stripped = []
         for form, first, last in zip(forms, bounds.tolist(), bounds[1:].tolist(), strict=False):
             words = np.array(form.split())

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz.distance import OSA
 
+from neardup_solr.distinct import sort_distinct, sort_distinct_rows
 from neardup_solr.measures.alignment import INITIAL, compare_records, word_similarity
 from neardup_solr.measures.columns import FieldColumn, Marks, Numbers
 from neardup_solr.measures.frequencies import Frequencies
@@ -237,7 +238,7 @@ def _describe(column: FieldColumn, other: FieldColumn, rest: Sequence[FieldColum
     is_known = _count_homes(numbers[is_spelt], homes[is_spelt], size) >= counts
     is_known |= [len(value) == 1 and value.lower() != value.upper() for value in column.values]
     kin = kin[~is_near]
-    members = np.unique(kin)
+    members = sort_distinct(kin)
     of_kin = _count_homes(numbers[members], homes[members], size)
     is_single = (counts == 1) & ~is_known
     inner, outer = of_kin[is_single].sum(), (counts - of_kin)[is_single].sum()
@@ -256,7 +257,7 @@ def _describe(column: FieldColumn, other: FieldColumn, rest: Sequence[FieldColum
     is_alias = is_often | (is_only & (alike >= most[name]))
     return Part(
         column=column, other=other, are_slips=is_single & ~is_known & (of_kin == 0),
-        aliases=np.unique(_number(np.stack([name, other_name], axis=1)[is_alias], size)),
+        aliases=sort_distinct(_number(np.stack([name, other_name], axis=1)[is_alias], size)),
         differing=len(kin), agreeing=pairs - len(kin),
     )  # fmt: skip
 
@@ -270,7 +271,7 @@ def _mark_frequent(counts: Numbers, value: Numbers, other_value: Numbers, times:
     expected = 2.0 * times.sum() * counts[value] * counts[other_value] / max(counts.sum(), 1) ** 2
     chance = times * np.log(np.maximum(expected, 1e-9)) - [math.lgamma(n + 1.0) for n in times]
     order = np.argsort(chance)
-    values = len(np.unique(value))
+    values = len(sort_distinct(value))
     limits = np.log(SELDOM * np.arange(1, len(value) + 1) / max(values * (values - 1.0), 1.0))
     last = np.flatnonzero(chance[order] <= limits).max(initial=-1)
     marks = np.zeros(len(value), np.bool_)
@@ -281,13 +282,13 @@ def _mark_frequent(counts: Numbers, value: Numbers, other_value: Numbers, times:
 def _count_homes(values: Numbers, homes: Numbers, size: int) -> Numbers:
     """Count the households of each value, shape (size,)."""
     is_present = values >= 0
-    rows = np.unique(np.stack([values[is_present], homes[is_present]], axis=1), axis=0)
+    rows = sort_distinct_rows(np.stack([values[is_present], homes[is_present]], axis=1))
     return np.bincount(rows[:, 0], minlength=size)
 
 
 def _count_distinct(values: Numbers, beside: Numbers) -> tuple[Numbers, Numbers]:
     """List different pairs of values, shape (2, pairs), with the different numbers beside each."""
-    rows = np.unique(np.column_stack([values, beside]), axis=0)
+    rows = sort_distinct_rows(np.column_stack([values, beside]))
     pairs, counts = np.unique(rows[:, :2], axis=0, return_counts=True)
     return pairs.T, counts
 
@@ -301,7 +302,7 @@ def _pair_kin(column: FieldColumn, other: FieldColumn, rest: Sequence[FieldColum
         is_whole = (parts >= 0) & (shared >= 0) & (numbers >= 0) & each.has_rare[numbers]
         keys = np.where(is_whole, numbers * len(other.values) + shared, -1)
         pairs.append(_pair_equal(keys, MEMBERS))
-    return np.unique(np.sort(np.concatenate(pairs), axis=1), axis=0)
+    return sort_distinct_rows(np.sort(np.concatenate(pairs), axis=1))
 
 
 def _pair_equal(keys: Numbers, most: int) -> Numbers:

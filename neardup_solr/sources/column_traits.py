@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, make_column
 from neardup_solr.regex import regex
@@ -110,7 +111,7 @@ class ColumnValues:
         """Tell whether no value comes twice on a side, in whatever notation."""
         ends = np.cumsum([len(side) - side.count("") for side in self.sides])
         sides = np.split(self.column.numbers, ends[:-1])
-        return all(len(np.unique(side)) == len(side) for side in sides)
+        return all(len(sort_distinct(side)) == len(side) for side in sides)
 
     def are_numbers_of_rows(self) -> bool:
         """Tell whether values are whole numbers that leave few out."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from neardup_solr.candidates import Joining
 from neardup_solr.candidates.by_band import key_candidates
 from neardup_solr.clusters.components import components
+from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Comparer, Limits, measure_named
@@ -222,7 +223,7 @@ def count_hashes(table: pa.Table) -> pa.Table:
     if table.column("bucket")[0].as_py() == REPORTS:
         none = pa.array([0] * len(table), pa.int64())
         return pa.table({"indexed": none, "report": table.column("blob")})
-    count = len(np.unique(_matrix(table, 1)))
+    count = len(sort_distinct(_matrix(table, 1)))
     return pa.table({"indexed": [count], "report": pa.array([None], pa.binary())})
 
 
@@ -237,7 +238,7 @@ def make_blocks(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
     order = np.lexsort((numbers[:, 1], numbers[:, 0], labels))
     starts = range(0, len(order), size)
     blocks = [matrix[order[at : at + size]] for at in starts]
-    needed = [nodes[np.unique(numbers[order[at : at + size]])] for at in starts]
+    needed = [nodes[sort_distinct(numbers[order[at : at + size]])] for at in starts]
     numbered = np.repeat(np.arange(len(needed), dtype=np.int32), list(map(len, needed)))
     ends = np.concatenate(needed) if needed else nodes
     wanted = pa.table({"block": pa.array(numbered), "h": pa.array(ends)})

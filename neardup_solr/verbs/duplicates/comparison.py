@@ -16,6 +16,7 @@ from neardup_solr.argument_types import Way
 from neardup_solr.candidates import Copies
 from neardup_solr.cores import count_cores
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import mark_among, sort_distinct
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Comparer, Flat, Limits, floor
 from neardup_solr.measures.equality import Equality
@@ -148,7 +149,7 @@ class Comparison:
         if copies is not None:
             self._add_copies(verified, copies)
         if self.plan.equal:
-            rows = np.unique(verified.pairs)
+            rows = sort_distinct(verified.pairs)
             numbers = self.number_equal(self.plan.equal, rows)
             verified.keep(numbers[verified.pairs[:, 0]] == numbers[verified.pairs[:, 1]])
         if self.answers is not None:
@@ -165,7 +166,7 @@ class Comparison:
         if self.answers is None:
             return
         same = self.answers.pairs[SAME]
-        lacking = same[~np.isin(number_pairs(same), number_pairs(verified.pairs))]
+        lacking = same[~mark_among(number_pairs(same), number_pairs(verified.pairs))]
         verified.take([verified.columns, self.measure(lacking).columns])
         verified.sort()
 
@@ -176,7 +177,8 @@ class Comparison:
         verified.keep(origins)
         verified.pairs = pairs
         if self.corpus.may_change:
-            self._note_changes(np.setdiff1d(pairs, compared), verified)
+            rows = sort_distinct(pairs)
+            self._note_changes(rows[~mark_among(rows, compared)], verified)
 
     def _compare(
         self, pairs: Pairs, comparer: Comparer, on_progress: OnProgress, *, keeps: bool = False
@@ -235,7 +237,7 @@ class Comparison:
         below = int(np.count_nonzero(probabilities >= floor(least - BORDER))) - len(distances)
         verified = Verified(pairs[is_near], distances, probabilities[is_near], below=below)
         if self.corpus.may_change:
-            self._note_changes(np.unique(pairs), verified)
+            self._note_changes(sort_distinct(pairs), verified)
         return verified
 
     def _note_changes(self, rows: NDArray[np.uint32], verified: Verified) -> None:

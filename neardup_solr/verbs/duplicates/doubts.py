@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.clusters.removal import remove_across, remove_within
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import sort_distinct
 from neardup_solr.guard import (
     ENDS,
     LINKED,
@@ -88,7 +89,7 @@ class Texts:
 
     def mark_alike(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
         """Mark the pairs of documents that are alike by their letters."""
-        nodes = np.unique(np.array(pairs, dtype=np.int64).reshape(-1, 2))
+        nodes = sort_distinct(np.array(pairs, dtype=np.int64).reshape(-1, 2))
         order = nodes[np.argsort(self.rows[nodes])]
         texts = self.corpus.texts(self.rows[order].tolist())
         forms = dict(zip(order.tolist(), self.corpus.normalize(texts), strict=True))

@@ -8,6 +8,7 @@ import numpy as np
 from rapidfuzz.distance import Postfix, Prefix
 
 from neardup_solr.candidates import Candidates
+from neardup_solr.distinct import mark_among, sort_distinct
 from neardup_solr.measures import floor
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.measures.pairs import Pairs, number_pairs
@@ -35,7 +36,7 @@ def count_beyond(comparison: Comparison, candidates: Candidates) -> tuple[int, i
     if not len(candidates.beyond) or copies is None:
         return 0, candidates.enough
     near = comparison.verify(candidates.beyond.copy()).pairs
-    is_near = np.isin(number_pairs(candidates.beyond), number_pairs(near))
+    is_near = mark_among(number_pairs(candidates.beyond), number_pairs(near))
     drawn = np.bincount(copies.firsts[sample], minlength=len(comparison.corpus))
     shares = drawn[near] / copies.sizes[near] / 2
     most = max(make_joining(comparison.plan, comparison.corpus).cap, CAP)  # as of a higher cap
@@ -59,7 +60,7 @@ def count_separated(comparison: Comparison, verified: Verified, rule: str) -> in
     """Count, about, the pairs that a rule of `equal` would separate, by a sample of them."""
     pairs, equality = verified.pairs, parse_equality(rule)
     sample = pairs[:: -(-len(pairs) // SAMPLE) or 1]
-    rows = np.unique(sample).tolist()
+    rows = sort_distinct(sample).tolist()
     texts = dict(zip(rows, read_whole(comparison.corpus, rows, comparison.columns), strict=True))
     separated = compared = characters = 0
     for left, right in sample.tolist():
@@ -96,7 +97,7 @@ def read_wordings(comparison: Comparison, rows: Sequence[int]) -> list[tuple[str
 
 def _read_differences(comparison: Comparison, pairs: Pairs) -> list[tuple[str, str]]:
     """Read the texts of pairs: of records, only what is in fields that both have and differ."""
-    rows, columns = np.unique(pairs).tolist(), comparison.columns
+    rows, columns = sort_distinct(pairs).tolist(), comparison.columns
     if not columns:
         texts = dict(zip(rows, comparison.corpus.texts(rows), strict=True))
         return [(texts[left] or "", texts[right] or "") for left, right in pairs.tolist()]

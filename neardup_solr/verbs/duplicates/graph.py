@@ -18,6 +18,7 @@ from neardup_solr.clusters.canonical import Rule, choose_canonicals
 from neardup_solr.clusters.components import Labels, components_apart
 from neardup_solr.clusters.linkage import fold_identical, link
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import mark_among
 from neardup_solr.measures import Distances, Similarities, floor
 from neardup_solr.measures.pairs import Pairs, find_pairs, number_pairs
 from neardup_solr.progress import gc_disabled
@@ -84,7 +85,7 @@ class Graph:
 
         All pairs that complete linkage needs are among those of a lower threshold.
         """
-        is_same = np.isin(number_pairs(self.pairs), number_pairs(self.same))
+        is_same = mark_among(number_pairs(self.pairs), number_pairs(self.same))
         return self.keep(np.flatnonzero((self.similarities >= floor(least)) | is_same))
 
     def keep(self, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> Graph:

@@ -11,6 +11,7 @@ from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
 from neardup_solr.clusters.canonical import FILLED, LENGTH, Rule
 from neardup_solr.clusters.components import Labels, components
 from neardup_solr.clusters.linkage import missing_pairs
+from neardup_solr.distinct import sort_distinct, sort_distinct_rows
 from neardup_solr.errors import SettingsError
 from neardup_solr.mapped_pages import release_pages
 from neardup_solr.measures import Distances, Similarities
@@ -45,7 +46,7 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
     that are near-duplicates are added.
     """
     plan, corpus = comparison.plan, comparison.corpus
-    nodes, rows = _name_nodes(corpus, np.unique(verified.pairs))
+    nodes, rows = _name_nodes(corpus, sort_distinct(verified.pairs))
     near = [_renumber(verified, rows)]
     if plan.linkage == "complete":
         labels = components(len(nodes), near[0].pairs)
@@ -87,7 +88,7 @@ def make_compare(comparison: Comparison, rows: RowNumbers) -> Compare:
 
     def compare(pairs: Pairs) -> tuple[Distances, Similarities]:
         wanted = np.sort(rows[pairs], axis=1)
-        measured = comparison.measure(np.unique(wanted, axis=0))
+        measured = comparison.measure(sort_distinct_rows(wanted))
         places = find_pairs(wanted, measured.pairs)
         distances, similarities = np.full(len(pairs), NO_DISTANCE), np.zeros(len(pairs))
         is_present = places >= 0  # the others were deleted meanwhile
@@ -137,7 +138,7 @@ def _number_forms(
     equal = pairs[is_equal]
     if comparison.comparer.measure.counts_shingles:
         equal = equal[shared[is_equal] == corpus.settings.bands]
-        nodes = np.unique(equal)
+        nodes = sort_distinct(equal)
         nodes = nodes[np.argsort(rows[nodes])]
         hashes = np.zeros(len(rows), dtype=np.uint64)
         for at in range(0, len(nodes), AT_ONCE):
@@ -161,7 +162,7 @@ def _number_texts(comparison: Comparison, rows: RowNumbers, forms: Labels) -> La
     for part in _in_parts(np.flatnonzero(counts[forms] > 1), rows):
         texts = comparison.corpus.texts(rows[part].tolist())
         hashes[part] = hash_texts([text or "" for text in texts])
-    written = np.unique(np.stack([forms.astype(np.uint64), hashes], axis=1), axis=0)[:, 0]
+    written = sort_distinct_rows(np.stack([forms.astype(np.uint64), hashes], axis=1))[:, 0]
     varies = np.bincount(written.astype(np.int64), minlength=len(counts)) > 1
     numbers, keys = forms.copy(), dict[tuple[int, object], int]()
     for part in _in_parts(np.flatnonzero(varies[forms]), rows):

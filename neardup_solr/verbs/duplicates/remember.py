@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import mark_among
 from neardup_solr.errors import SourceError
 from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.kernel import joins
@@ -122,12 +123,12 @@ class EarlierRun:
             before[name] = before[name][kept]
         self._before = before
         now, old = ids[ids != UNKNOWN], before["ids"][before["ids"] != UNKNOWN]
-        is_same = np.isin(keys, before["keys"])[ids != UNKNOWN]
-        is_known_id = np.isin(now, old)
+        is_same = mark_among(keys, before["keys"])[ids != UNKNOWN]
+        is_known_id = mark_among(now, old)
         self.changes = Changes(
             came=int(np.count_nonzero(~is_known_id)),
             changed=int(np.count_nonzero(is_known_id & ~is_same)),
-            gone=int(np.count_nonzero(~np.isin(old, now))),
+            gone=int(np.count_nonzero(~mark_among(old, now))),
         )
         return ""
 

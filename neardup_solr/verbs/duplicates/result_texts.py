@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from neardup_solr import records
+from neardup_solr.distinct import sort_distinct
 from neardup_solr.records import AnyId
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus
@@ -74,7 +75,7 @@ def explain_pairs(
     ends = [embed.ends_of(pair) for pair in pairs]
     rows = np.array([[row_of[key] for key in both] for both in ends], dtype=np.uint32)
     explained = matcher.explain(np.sort(rows, axis=1)) if pairs else []
-    shown = {row: keys[row] for row in np.unique(rows).tolist()}
+    shown = {row: keys[row] for row in sort_distinct(rows).tolist()}
     values = read_kept(comparison.corpus, shown, tuple(plan.fields))
     return {"fields": values, "evidence": dict(zip(ends, explained, strict=True))}
 

@@ -21,6 +21,7 @@ from neardup_solr.answers import (
 from neardup_solr.answers.verdicts import CHANGED, GONE, Answered, place_answers
 from neardup_solr.clusters.components import components
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import mark_among, sort_distinct_rows
 from neardup_solr.measures.pairs import Pairs, number_pairs
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import AT_ONCE
@@ -41,7 +42,7 @@ class RowAnswers:
 
     def mark_allowed(self, pairs: Pairs) -> NDArray[np.bool_]:
         """Mark the pairs that are not different, by an answer or by what follows from several."""
-        return ~np.isin(_number_unordered(self.groups[pairs]), self.apart)
+        return ~mark_among(_number_unordered(self.groups[pairs]), self.apart)
 
     def name(self, pairs: Pairs) -> list[str]:
         """The answer about each pair of rows, "" if there is none."""
@@ -75,9 +76,9 @@ def find_answered(corpus: Corpus, answers: Iterable[Answer]) -> RowAnswers:
 
     verdicts, answered = place_answers(latest, locate)
     pairs = {
-        word: np.unique(
+        word: sort_distinct_rows(
             np.sort(np.array([pair for answer, *pair in verdicts.held if answer.answer == word],
-                             np.uint32).reshape(-1, 2), axis=1), axis=0
+                             np.uint32).reshape(-1, 2), axis=1)
         )
         for word in JUDGEMENTS
     }  # fmt: skip

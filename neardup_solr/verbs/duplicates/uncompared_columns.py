@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.distinct import sort_distinct, sort_distinct_rows
 from neardup_solr.guard import FEWEST_RARE, RARE, SHARE
 from neardup_solr.guard.template import compute_differing
 from neardup_solr.verbs.duplicates.corpus import Corpus
@@ -43,12 +44,12 @@ def find_unlike(plan: RunPlan, corpus: Corpus, grouped: Grouped, rows: RowNumber
     if hashes is None or not len(rows):
         return Unlike()
     table = hashes.table().view(np.uint64)
-    values, firsts = table[rows], len(np.unique(texts))
+    values, firsts = table[rows], len(sort_distinct(texts))
 
     def count(columns: NDArray[np.uint64]) -> int:
         """Count the documents less the first of each text, those of equal values once."""
         both = np.column_stack([texts.astype(np.uint64), columns])
-        return len(np.unique(both, axis=0)) - firsts
+        return len(sort_distinct_rows(both)) - firsts
 
     counts = np.array([count(column) for column in values.T])
     sample = table[:: -(-len(table) // SAMPLE)]

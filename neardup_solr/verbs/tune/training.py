@@ -13,6 +13,7 @@ from neardup_solr.answers import DIFFERENT, SAME
 from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import checked
 from neardup_solr.dataclass import dataclass
+from neardup_solr.distinct import mark_among, sort_distinct
 from neardup_solr.errors import ArgumentError
 from neardup_solr.files import check_apart, check_place, write_lines
 from neardup_solr.measures import model as models
@@ -135,10 +136,10 @@ def _train(plan: RunPlan, spill: Spill) -> Training:
     name: Any = documents.measure.name
 
     judged = {word: number_pairs(answers.pairs[word]) for word in (SAME, DIFFERENT)}
-    numbers = np.unique(np.concatenate([number_pairs(candidates), *judged.values()]))
+    numbers = sort_distinct(np.concatenate([number_pairs(candidates), *judged.values()]))
     alike, values = matcher.compare(pairs_of(numbers), name)
-    is_same = np.isin(numbers[alike], judged[SAME])
-    is_open = ~(is_same | np.isin(numbers[alike], judged[DIFFERENT]))
+    is_same = mark_among(numbers[alike], judged[SAME])
+    is_open = ~(is_same | mark_among(numbers[alike], judged[DIFFERENT]))
     judged_rows = np.flatnonzero(~is_open)
     are_same = is_same[judged_rows]
     same = int(np.count_nonzero(are_same))
