@@ -1,4 +1,4 @@
-"""Rows of CSV in compiled code: their ids and texts, if nothing is odd about any row.
+"""Rows of CSV in compiled code: the columns that are needed, if nothing is odd about any row.
 
 Rows are as the csv module reads them with `strict`, but for rows without quotes, which are split at
 each delimiter. Odd are rows of another width, quotes that are not closed or are followed by more,
@@ -19,23 +19,24 @@ ODD = U64(2**64 - 1)  # instead of a place
 QUOTE, NEWLINE, RETURN, NUL = U8(ord('"')), U8(10), U8(13), U8(0)
 
 
-@compiled("uint8[] uint8 int64[] uint8[] uint64[] uint8[] uint64[] uint8[] uint64[] int64[]")
-def scan_rows(
-    block, delimiter, columns, names, name_bounds, ids, id_bounds, texts, text_bounds, begins
-):
-    """Read the ids and the texts of rows, or return -1 if one is odd.
+@compiled("uint8[] uint8 int64[] uint8[] uint64[] uint8[] uint64[,] int64[]")
+def scan_rows(block, delimiter, columns, names, name_bounds, out, bounds, begins):
+    """Read the needed columns of rows, or return -1 if one is odd.
 
-    `block` (uint8) has whole rows, each with its newline. `columns` are the width of all rows, the
-    place of the id in them, -1 if there is none, and that of the text. The text of row n becomes
-    texts[text_bounds[n]:text_bounds[n + 1]], and so does its id; it begins in line begins[n] of the
-    block. Rows whose first value is one of the `names`, packed with their bounds, are odd: they may
-    repeat the header. The numbers of rows and of lines are returned. The arrays for bytes are as
-    large as `block`, the others have room for a row of each two bytes, and one more.
+    `block` (uint8) has whole rows, each with its newline. `columns` has, for each place in a row,
+    the number of the column that is read there, -1 for none. The value of column c in row n becomes
+    out[bounds[c, n]:bounds[c, n + 1]], column after column, each with the room of `block`; the row
+    begins in line begins[n] of the block. Rows whose first value is one of the `names`, packed with
+    their bounds, are odd: they may repeat the header. The numbers of rows and of lines are
+    returned. `bounds` and `begins` have room for a row of each two bytes, and one more.
     """
     if not is_utf8(block):
         return -1, -1
     at, end, row, line = N0, U64(len(block)), 0, 0
-    id_end, text_end = N0, N0
+    width, count = len(columns), len(bounds)
+    ends = np.empty(count, dtype=np.uint64)
+    for column in range(count):
+        ends[column] = U64(column) * end
     while at < end:
         if block[at] == NEWLINE:
             at += N1
@@ -45,11 +46,13 @@ def scan_rows(
             at += N1 + N1
             line += 1
             continue
-        begins[row], id_bounds[row], text_bounds[row] = line, id_end, text_end
+        begins[row] = line
+        for column in range(count):
+            bounds[column, row] = ends[column]
         has_quote, has_return = False, False
         field, more = 0, True
         while more:
-            if field == columns[0]:
+            if field == width:
                 return -1, -1
             first = at
             is_quoted = block[at] == QUOTE
@@ -75,17 +78,17 @@ def scan_rows(
                     last -= N1
             if field == 0 and _is_among(block, first, last, names, name_bounds):
                 return -1, -1
-            if field == columns[1]:
-                id_end = _copy(block, first, last, doubled, ids, id_end)
-            if field == columns[2]:
-                text_end = _copy(block, first, last, doubled, texts, text_end)
+            column = columns[field]
+            if column >= 0:
+                ends[column] = _copy(block, first, last, doubled, out, ends[column])
             at += N1
             field += 1
-        if field != columns[0] or (has_quote and has_return):
+        if field != width or (has_quote and has_return):
             return -1, -1
         row += 1
         line += 1
-    id_bounds[row], text_bounds[row] = id_end, text_end
+    for column in range(count):
+        bounds[column, row] = ends[column]
     return row, line
 
 

@@ -63,6 +63,26 @@ def scan_lines(block, has_ids, ids, id_bounds, texts, text_bounds):
     return line
 
 
+@compiled("uint8[] uint64[] uint8[] uint64[] uint8[] uint64[]")
+def join_texts(first, first_bounds, second, second_bounds, out, bounds):
+    """Join texts of two columns, row by row, with a newline between them.
+
+    `out` and `bounds` have room for both, and a newline a row.
+    """
+    to = N0
+    bounds[0] = to
+    for row in range(len(first_bounds) - 1):
+        for at in range(first_bounds[row], first_bounds[row + 1]):
+            out[to] = first[at]
+            to += N1
+        out[to] = NEWLINE
+        to += N1
+        for at in range(second_bounds[row], second_bounds[row + 1]):
+            out[to] = second[at]
+            to += N1
+        bounds[row + 1] = to
+
+
 @inner
 def _find_end(block, at):
     """Find the next newline or NUL byte. The last byte of a block is a newline."""

@@ -102,8 +102,7 @@ class CsvRows:
         """Make documents of the rows, many at once if these are alike."""
         reading, width, where = self.reading, len(self.header), self._where
         columns = find_columns(self.part, self.header, reading)
-        is_scanned = not reading.keep and len(reading.text) == 1
-        if is_scanned and self.feed.tidy is str and self.delimiter.isascii():
+        if self.feed.tidy is str and self.delimiter.isascii():
             self._scan_ahead(columns)
         for block in _blocks(self.part, self.feed, self.header, self.delimiter):
             if isinstance(block, Run):
@@ -143,19 +142,22 @@ class CsvRows:
 
     def _scan_ahead(self, columns: Columns) -> None:
         """Have what follows the lines that are held scanned in compiled code, by all cores."""
-        width, text = len(self.header), columns.text[0]
-        names = pack(list_repeats(self.header))
+        width, names = len(self.header), pack(list_repeats(self.header))
+        places, _ = columns.needed()
 
         def scan(numbered: tuple[int, bytes | None]) -> tuple[Run, int] | None:
             """Read a block of rows, and count its lines."""
             number, block = numbered
             if block is None or (self.delimiter == "\t" and b'"' in block):
                 return None
-            scanned = scan_block(block, number, self.delimiter, (width, columns.id, text), names)
+            scanned = scan_block(block, number, self.delimiter, width, places, names)
             if scanned is None:
                 return None
-            texts = [scanned.texts]
-            run = make_run(self._where, scanned.begins, scanned.ids, texts, reading=reading)
+            values = scanned.values
+            ids = () if columns.id is None else values[columns.id]
+            texts = [values[at] for at in columns.text]
+            kept = {name: [each or None for each in values[at]] for name, at in columns.keep}
+            run = make_run(self._where, scanned.begins, ids, texts, kept, reading=reading)
             return None if run is None else (run, scanned.lines)
 
         reading, feed = self.reading, self.feed

@@ -8,16 +8,15 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from neardup_solr.sources.blocks import encode_block, is_worth
-from neardup_solr.text.packed import Packed, make_room
+from neardup_solr.text.packed import Packed, PackedColumns
 
 MOST_BLOCKS: Final = 16  # that are joined until all quotes are closed
 
 
 class ScannedRows(NamedTuple):
-    """Rows of a block: their ids, if there are any, their texts, and the lines they begin in."""
+    """Rows of a block: their values by the places of columns, and the lines they begin in."""
 
-    ids: Packed | tuple[()]
-    texts: Packed
+    values: dict[int, Packed]
     begins: Sequence[int]
     lines: int
 
@@ -44,28 +43,27 @@ def blocks_of_rows(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
 
 
 def scan_block(
-    block: bytes, number: int, delimiter: str, columns: tuple[int, int | None, int], names: Packed
+    block: bytes, number: int, delimiter: str, width: int, places: Sequence[int], names: Packed
 ) -> ScannedRows | None:
-    """Read the ids and the texts of the rows of a block with a number, None if any is odd.
+    """Read some columns of the rows of a block with a number, None if any row is odd.
 
-    `columns` are the width of the rows, and the places of the id and the text. A row whose first
-    value is one of the `names` is odd.
+    `width` is that of all rows, `places` those of the columns in them. A row whose first value is
+    one of the `names` is odd.
     """
     from neardup_solr.kernel.csv_rows import scan_rows
 
     if not is_worth(scan_rows, number):
         return None
-    width, id, text = columns
     codes = encode_block(block)
     most = len(codes) // 2 + 1
-    ids, texts = make_room(len(codes), most), make_room(len(codes), most)
-    begins = np.empty(most + 1, np.int64)
+    columns, begins = PackedColumns(len(places), len(codes), most), np.empty(most + 1, np.int64)
+    numbers = np.full(width, -1)
+    numbers[list(places)] = range(len(places))
     rows, lines = scan_rows(
-        codes, np.uint8(ord(delimiter)), np.array([width, -1 if id is None else id, text]),
-        names.data, names.bounds, ids.data, ids.bounds, texts.data, texts.bounds, begins,
+        codes, np.uint8(ord(delimiter)), numbers, names.data, names.bounds,
+        columns.data, columns.bounds, begins,
     )  # fmt: skip
     if rows < 1:
         return None
-    taken = () if id is None else ids.trim(rows)
-    lines_of_rows = range(rows) if rows == lines else begins[:rows].tolist()
-    return ScannedRows(taken, texts.trim(rows), lines_of_rows, lines)
+    values = dict(zip(places, columns.take(rows), strict=True))
+    return ScannedRows(values, range(rows) if rows == lines else begins[:rows].tolist(), lines)

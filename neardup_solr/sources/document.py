@@ -35,7 +35,7 @@ from neardup_solr.sources.values import (
     spell,
     too_large,
 )
-from neardup_solr.text.packed import Packed, join_lines, size_of
+from neardup_solr.text.packed import Packed, make_room, size_of
 
 MOST_CARRIED: Final = 2**20  # characters of a record that its error carries along: many are held
 NO_ID, NO_TEXT = "no id", ("no text", "the text in")  # how the reasons begin
@@ -91,16 +91,24 @@ def _are_texts(texts: Sequence[Any], room: int) -> bool:
 
 def _join_columns(parts: Sequence[Sequence[Any]]) -> Sequence[str] | None:
     """Join the texts of several columns, None if any needs a closer look, or a record has none."""
+    from neardup_solr.kernel.text_lines import join_texts
+
     packed = [part for part in parts if isinstance(part, Packed)]
-    if len(packed) == len(parts):
-        return join_lines(packed)
-    columns = []
+    if len(packed) == len(parts) and join_texts.is_stored():
+        joined = packed[0]
+        for more in packed[1:]:
+            room = make_room(joined.size + more.size + len(more), len(more))
+            columns = (joined.data, joined.bounds, more.data, more.bounds)
+            join_texts(*columns, room.data, room.bounds)
+            joined = room
+        return joined
+    values = []
     for part in parts:
         kinds = set(map(type, part)) if not isinstance(part, Packed) else {str}
         if not kinds <= PLAIN:
             return None
-        columns.append(list(part) if kinds <= {str, NoneType} else list(map(spell, part)))
-    rows = [[text for text in row if text is not None] for row in zip(*columns, strict=True)]
+        values.append(list(part) if kinds <= {str, NoneType} else list(map(spell, part)))
+    rows = [[text for text in row if text is not None] for row in zip(*values, strict=True)]
     return ["\n".join(row) for row in rows] if all(rows) else None
 
 

@@ -93,6 +93,22 @@ def pack_bytes(encoded: Sequence[bytes]) -> Packed:
     return Packed(np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8), bounds)
 
 
+class PackedColumns:
+    """Room for so many columns of texts, each of the same size, which compiled code fills."""
+
+    def __init__(self, columns: int, size: int, rows: int) -> None:
+        self.data = np.empty(columns * size + SPARE, np.uint8)
+        self.bounds = np.empty((columns, rows + 1), np.uint64)
+
+    def take(self, rows: int) -> list[Packed]:
+        """Copy the first rows of each column."""
+        columns = []
+        for bounds in self.bounds[:, : rows + 1]:
+            first, last = int(bounds[0]), int(bounds[-1])
+            columns.append(Packed(self.data[first : last + SPARE].copy(), bounds - bounds[0]))
+        return columns
+
+
 def make_room(size: int, count: int) -> Packed:
     """Make room for so many texts, with so many bytes together, which compiled code fills."""
     return Packed(np.empty(size + SPARE, np.uint8), np.empty(count + 1, np.uint64))
@@ -107,11 +123,6 @@ def join_packed(parts: Sequence[Packed]) -> Packed:
     bounds = np.zeros(1 + sum(map(len, sizes)), dtype=np.uint64)
     np.cumsum(np.concatenate([bounds[:0], *sizes]), out=bounds[1:])
     return Packed(np.concatenate([*pieces, np.zeros(SPARE, np.uint8)]), bounds)
-
-
-def join_lines(columns: Sequence[Packed]) -> Packed:
-    """Join the texts of several columns row by row, with a newline between two."""
-    return pack(list(map("\n".join, zip(*columns, strict=True))))
 
 
 def size_of(texts: Sequence[str]) -> int:
