@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,8 +12,8 @@ from neardup_solr.errors import SettingsError, SourceError
 from neardup_solr.sources.part import NEEDS_FORMATS
 
 Added: TypeAlias = Mapping[str, str | float | None]
-# Takes a record of the source, or None, and what is written beside its columns.
-Add: TypeAlias = Callable[[Any, Added], None]
+# Takes records of the source, or None, and what is written beside the columns of each.
+Add: TypeAlias = Callable[[Sequence[Any], Added], None]
 # The columns beside those of the source, and what they hold.
 Beside: TypeAlias = Mapping[str, type[str | float | int]]
 

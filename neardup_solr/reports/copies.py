@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias, cast
 
 from neardup_solr import records
 from neardup_solr.errors import SourceError
@@ -30,7 +30,7 @@ SAME: Final = {"csv": ".csv", "tsv": ".tsv", "lines": ".txt", "parquet": ".parqu
                "xlsx": ".xlsx"}  # fmt: skip
 JSON_LINES: Final = (".jsonl", ".ndjson")
 BUFFER: Final = 2**20  # bytes that are written at once
-Encode: TypeAlias = Callable[[Any, Added], bytes]
+Encode: TypeAlias = Callable[[Sequence[Any], Added], bytes]
 
 
 def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
@@ -94,8 +94,8 @@ def open_copy(path: Path, source: SourceTable, added: Beside = records.NOTHING) 
                     write = _write_alike(file, source)
                 write(source.above + _add_cells(source.head, list(added), source.delimiter))
 
-            def add(record: Any, beside: Added) -> None:
-                write(encode(record, beside))
+            def add(copied: Sequence[Any], beside: Added) -> None:
+                write(encode(copied, beside))
 
             yield add
 
@@ -138,9 +138,14 @@ def _stream(path: Path, suffix: str) -> Iterator[BinaryIO]:
 
 
 def _encode_rows(source: SourceTable) -> Encode:
-    """Return what writes a record as its source has it, with cells behind it."""
+    """Return what writes records as their source has them, with cells behind each."""
 
-    def encode(record: bytes | None, beside: Added) -> bytes:
+    def encode(copied: Sequence[bytes | None], beside: Added) -> bytes:
+        if not beside and all(copied):
+            return b"\n".join([*cast("Sequence[bytes]", copied), b""])
+        return b"".join(encode_record(record, beside) for record in copied)
+
+    def encode_record(record: bytes | None, beside: Added) -> bytes:
         cells = list(beside.values())
         if record is None:
             row = csv_line([*([""] * len(source.names or ())), *cells], source.delimiter)
@@ -160,9 +165,16 @@ def _add_cells(row: bytes, cells: Sequence[object], delimiter: str) -> bytes:
 
 
 def _encode_objects(source: SourceTable, path: Path) -> Encode:
-    """Return what writes a record as an object of JSON, as it is written if it is an object."""
+    """Return what writes records as objects of JSON, as they are written if they are objects."""
 
-    def encode(record: Any, beside: Added) -> bytes:
+    def encode(copied: Sequence[Any], beside: Added) -> bytes:
+        if source.format == "jsonl" and not beside and None not in copied:
+            lines = b"\n".join([*copied, b""])
+            if lines.count(b"\n") == len(copied):
+                return lines
+        return b"".join(encode_record(record, beside) for record in copied)
+
+    def encode_record(record: Any, beside: Added) -> bytes:
         if record is None:
             return _json(beside)
         if source.format == "jsonl":

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 from neardup_solr.errors import SourceError
 from neardup_solr.files import atomic_output
 from neardup_solr.reports import Add, Added, Beside
+from neardup_solr.sources.arrow import BatchRows
 from neardup_solr.sources.part import SourceTable
 
 AT_ONCE: Final = 8_192  # rows of Parquet that are held
@@ -56,31 +56,43 @@ def open_parquet(path: Path, unfinished: Path, source: SourceTable, added: Besid
     kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64()}
     beside = pyarrow.schema([(name, kinds[kind]) for name, kind in added.items()])
     schema = pyarrow.schema([*source.schema, *beside], source.schema.metadata)
-    held: list[tuple[Any, Added]] = []
+    # Slices of rows that follow each other: not every type can be taken row by row.
+    held, extras, rows = list[Any](), list[Added](), 0
 
-    def table() -> Any:
-        rows = ((none, 0) if record is None else record for record, _ in held)
-        numbered = ((id(batch), at - number, batch, at) for number, (batch, at) in enumerate(rows))
-        # Slices of rows that follow each other: not every type can be taken row by row.
-        runs = (list(run) for _, run in groupby(numbered, key=lambda row: row[:2]))
-        batches = [run[0][2].slice(run[0][3], len(run)) for run in runs]
-        arrays = pyarrow.Table.from_batches(batches, source.schema).combine_chunks().columns
+    def write() -> None:
+        nonlocal rows
+        arrays = pyarrow.Table.from_batches(held, source.schema).combine_chunks().columns
         for name, kind in zip(beside.names, beside.types, strict=True):
-            arrays.append(pyarrow.array([extra[name] for _, extra in held], kind))
-        return pyarrow.Table.from_arrays(arrays, schema=schema)
+            arrays.append(pyarrow.array([extra[name] for extra in extras], kind))
+        writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+        held.clear()
+        extras.clear()
+        rows = 0
 
     with ParquetWriter(unfinished, schema) as writer:
 
-        def add(record: Any, extra: Added) -> None:
-            held.append((record, extra))
-            if len(held) == AT_ONCE:
-                writer.write_table(table())
-                held.clear()
+        def add(copied: Sequence[Any], extra: Added) -> None:
+            nonlocal rows
+            batches = [copied.batch] if isinstance(copied, BatchRows) else map(take_row, copied)
+            for batch in batches:
+                left = batch
+                while left.num_rows:
+                    part = left.slice(0, AT_ONCE - rows)
+                    left = left.slice(part.num_rows)
+                    held.append(part)
+                    extras.extend([extra] * part.num_rows)
+                    rows += part.num_rows
+                    if rows == AT_ONCE:
+                        write()
+
+        def take_row(record: Any) -> Any:
+            batch, at = (none, 0) if record is None else record
+            return batch.slice(at, 1)
 
         try:
             yield add
             if held:
-                writer.write_table(table())
+                write()
         except pyarrow.ArrowException as error:
             reason = f"cannot store a value from the source ({error})"
             step = "choose a .jsonl file"

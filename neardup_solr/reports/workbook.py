@@ -99,7 +99,11 @@ def open_sheet(path: Path, unfinished: Path, source: SourceTable, added: Beside)
             written.number_format = cell.number_format
         return written
 
-    def add(record: Any, beside: Added) -> None:
+    def add(copied: Sequence[Any], beside: Added) -> None:
+        for record in copied:
+            add_row(record, beside)
+
+    def add_row(record: Any, beside: Added) -> None:
         nonlocal count
         cells = [None] * len(source.schema.values) if record is None else record.values
         pairs = zip_longest(cells, [] if record is None else record.cells)

@@ -172,6 +172,24 @@ def open_parquet(part: SourcePart) -> SourceTable:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchRows(Sequence[tuple[Any, int]]):
+    """The rows of a batch as they are written, without an object each. A slice is one of these."""
+
+    batch: Any
+
+    def __len__(self) -> int:
+        return int(self.batch.num_rows)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            first, last, _ = at.indices(len(self))
+            return BatchRows(self.batch.slice(first, last - first))
+        if at >= len(self):  # where an iteration ends
+            raise IndexError(at)
+        return self.batch, at
+
+
+@dataclass(frozen=True, slots=True)
 class ParquetRows:
     """The rows of a Parquet file of pyarrow. As it is written, one is a batch and its place."""
 
@@ -197,6 +215,13 @@ class ParquetRows:
                     yield number, (batch, at)
         except list_damage():
             yield number + 1, None
+
+    def record_lists(self) -> Iterator[Sequence[tuple[Any, int] | None]]:
+        """Read the rows of a batch at a time."""
+        try:
+            yield from map(BatchRows, _batches(self.part, self.file))
+        except list_damage():
+            yield [None]
 
     def parse(self, record: tuple[Any, int]) -> list[Any]:
         """Take the values of a row."""

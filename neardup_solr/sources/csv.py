@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import compress, pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, counted
@@ -24,7 +25,7 @@ from neardup_solr.sources.column import (
     show_names,
     strip_end,
 )
-from neardup_solr.sources.csv_blocks import blocks_of_rows, scan_block
+from neardup_solr.sources.csv_blocks import ScannedRows, blocks_of_rows, scan_block
 from neardup_solr.sources.dialect import (
     DELIMITERS,
     MAX_QUOTED_BYTES,
@@ -50,6 +51,9 @@ from neardup_solr.text.packed import pack
 
 BLANK: Final = (b"", b"\r")
 Row = list[str] | Unusable
+# What is made of the rows of a block: a run of documents, or the rows as they are written.
+Taken: TypeAlias = Run | list[bytes]
+Take: TypeAlias = Callable[[bytes, ScannedRows], Taken | None]
 
 
 def open_csv(part: SourcePart) -> SourceTable:
@@ -102,11 +106,13 @@ class CsvRows:
         """Make documents of the rows, many at once if these are alike."""
         reading, width, where = self.reading, len(self.header), self._where
         columns = find_columns(self.part, self.header, reading)
-        if self.feed.tidy is str and self.delimiter.isascii():
-            self._scan_ahead(columns)
+        if self._is_plain:
+            places, _ = columns.needed()
+            self._scan_ahead(places, lambda _, scanned: self._make_run(columns, scanned))
         for block in _blocks(self.part, self.feed, self.header, self.delimiter):
-            if isinstance(block, Run):
-                yield block
+            if not isinstance(block, _Block):
+                if isinstance(block, Run):
+                    yield block
                 continue
             rows, is_even = block.rows, _are_even(block.rows, width)
             if not is_even:
@@ -125,12 +131,28 @@ class CsvRows:
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the rows as they are written, those that were mended as CSV has them."""
         for block in _blocks(self.part, self.feed, self.header, self.delimiter):
-            assert not isinstance(block, Run)  # nothing is scanned ahead
-            for number, row, raw in zip(block.numbers, block.rows, block.raws(), strict=True):
-                if (fitting := self._fit(row, raw)) is not row:
-                    written = csv_line(fitting, self.delimiter).encode()
-                    raw = written + raw[len(raw.rstrip(b"\r")) :]
-                yield number, raw
+            assert isinstance(block, _Block)  # nothing is scanned ahead
+            yield from zip(block.numbers, self._write(block), strict=True)
+
+    def record_lists(self) -> Iterator[list[bytes]]:
+        """Read the rows of a block at a time, those of plain blocks by all cores."""
+        if self._is_plain:
+            self._scan_ahead((), partial(_take_rows, limit=self.feed.limit))
+        for block in _blocks(self.part, self.feed, self.header, self.delimiter):
+            if isinstance(block, _Block):
+                yield [*self._write(block)]
+            elif isinstance(block, list):
+                yield block
+
+    def _write(self, block: _Block) -> Iterator[bytes]:
+        """Write the rows of a block as they are, or as CSV has them if they were mended."""
+        for row, raw in zip(block.rows, block.raws(), strict=True):
+            fitting = self._fit(row, raw)
+            if fitting is row:
+                yield raw
+            else:
+                written = csv_line(fitting, self.delimiter).encode()
+                yield written + raw[len(raw.rstrip(b"\r")) :]
 
     def parse(self, record: bytes) -> list[str]:
         """Split a row as it is written into its fields, or raise Unusable."""
@@ -140,27 +162,34 @@ class CsvRows:
             raise row
         return row
 
-    def _scan_ahead(self, columns: Columns) -> None:
-        """Have what follows the lines that are held scanned in compiled code, by all cores."""
-        width, names = len(self.header), pack(list_repeats(self.header))
-        places, _ = columns.needed()
+    @property
+    def _is_plain(self) -> bool:
+        return self.feed.tidy is str and self.delimiter.isascii()
 
-        def scan(numbered: tuple[int, bytes | None]) -> tuple[Run, int] | None:
+    def _make_run(self, columns: Columns, scanned: ScannedRows) -> Run | None:
+        values = scanned.values
+        ids = () if columns.id is None else values[columns.id]
+        texts = [values[at] for at in columns.text]
+        kept = {name: [each or None for each in values[at]] for name, at in columns.keep}
+        return make_run(self._where, scanned.begins, ids, texts, kept, reading=self.reading)
+
+    def _scan_ahead(self, places: Sequence[int], take: Take) -> None:
+        """Have what follows the lines that are held scanned in compiled code, by all cores.
+
+        What `take` makes of the rows of a block, and the values at `places`, comes in its place.
+        """
+        width, names = len(self.header), pack(list_repeats(self.header))
+
+        def scan(numbered: tuple[int, bytes | None]) -> tuple[Taken, int] | None:
             """Read a block of rows, and count its lines."""
             number, block = numbered
             if block is None or (self.delimiter == "\t" and b'"' in block):
                 return None
             scanned = scan_block(block, number, self.delimiter, width, places, names)
-            if scanned is None:
-                return None
-            values = scanned.values
-            ids = () if columns.id is None else values[columns.id]
-            texts = [values[at] for at in columns.text]
-            kept = {name: [each or None for each in values[at]] for name, at in columns.keep}
-            run = make_run(self._where, scanned.begins, ids, texts, kept, reading=reading)
-            return None if run is None else (run, scanned.lines)
+            taken = None if scanned is None else take(block, scanned)
+            return None if scanned is None or taken is None else (taken, scanned.lines)
 
-        reading, feed = self.reading, self.feed
+        feed = self.feed
         blocks = feed.blocks if self.delimiter == "\t" else blocks_of_rows(feed.blocks)
         feed.scanned = map_blocks(self.part, scan, blocks)
 
@@ -178,6 +207,16 @@ class CsvRows:
         return row if is_odd else [*row, *[""] * width][:width]
 
 
+def _take_rows(block: bytes, scanned: ScannedRows, limit: int) -> list[bytes] | None:
+    """Take the rows of a block as they are written, None if a line is too long."""
+    lines = split_lines(block, limit)
+    if None in lines:
+        return None
+    if len(scanned.begins) == len(lines):
+        return cast("list[bytes]", lines)
+    return [*_Block(0, lines, scanned.begins, scanned.begins).raws()]
+
+
 def _are_even(rows: Sequence[Any], width: int) -> bool:
     """Tell whether these are several rows, each with as many fields."""
     return len(rows) > 1 and set(map(len, rows)) == {width}
@@ -187,14 +226,15 @@ class _Feed:
     """Lines that are read as far as rows need them: `number` is that of the first that is held.
 
     Blocks of whole lines are split, those of more than `limit` bytes are None. Some are `scanned`
-    before they are split, each with its run, which counts lines from 0, and its number of lines.
+    before they are split, each with its rows, or its run, which counts lines from 0, and its number
+    of lines.
     """
 
     def __init__(self, blocks: Iterable[bytes | None], limit: int, tidy: Tidy = str) -> None:
         self.blocks = iter(blocks)
         self.limit = limit
         self.tidy = tidy  # makes double quotes next to the delimiters of what stands there
-        self.scanned: Iterator[tuple[bytes | None, tuple[Run, int] | None]] | None = None
+        self.scanned: Iterator[tuple[bytes | None, tuple[Taken, int] | None]] | None = None
         self.held: list[bytes | None] = []
         self.number = 1
 
@@ -212,14 +252,16 @@ class _Feed:
             return True
         return False
 
-    def next_run(self) -> Run | None:
-        """Take the run of the next block, None if it has none: its lines are held then."""
+    def next_taken(self) -> Taken | None:
+        """Take what was taken of the next block, None if it is odd: its lines are held then."""
         block, scanned = next(self.scanned or iter(()), (b"", None))
         if scanned is None:
             self.held += split_lines(block, self.limit) if block != b"" else []
             return None
         run, lines = scanned
         first, self.number = self.number, self.number + lines
+        if not isinstance(run, Run):
+            return run
         begins = run.numbers
         if len(begins) == lines:
             return replace(run, numbers=range(first, self.number))
@@ -303,7 +345,7 @@ def _has_header(line: str, part: SourcePart) -> bool:
 
 def _blocks(
     part: SourcePart, feed: _Feed, header: Sequence[str], delimiter: str
-) -> Iterator[_Block | Run]:
+) -> Iterator[_Block | Taken]:
     """Read rows but those that repeat the header, as in files that were joined: a notice tells.
 
     Raises SourceError if its columns are in another order there.
@@ -311,7 +353,7 @@ def _blocks(
     names, repeated = _plain_names(header), list[int]()
     firsts = {*list_repeats(header)}
     for block in _all_blocks(feed, part.reading, delimiter):
-        if isinstance(block, Run):
+        if not isinstance(block, _Block):
             yield block
             continue
         rows, lines = block.rows, block.lines
@@ -333,17 +375,17 @@ def _blocks(
         part.on_notice(f"{part.name}: the header is {joined}")
 
 
-def _all_blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block | Run]:
+def _all_blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block | Taken]:
     """Read rows, as many as are at hand, or a single row if any of these is odd.
 
-    If no line is held, the run of a block that was scanned goes first.
+    If no line is held, what was taken of a block that was scanned goes first.
 
     A block begins with a row, but where the next one begins is known only once its quotes were
     read: newlines within quotes end no row.
     """
     while True:
-        while not feed.held and (run := feed.next_run()):
-            yield run
+        while not feed.held and (taken := feed.next_taken()):
+            yield taken
         if not feed.has(0):
             return
         end = len(feed.held)

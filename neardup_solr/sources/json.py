@@ -122,6 +122,11 @@ class JsonObjects:
         """Yield the objects as they are written, empty for those that are too large."""
         return ((number, raw or b"") for number, raw in self._number(1, self._raws()))
 
+    def record_lists(self) -> Iterator[list[bytes]]:
+        """Read the objects of a chunk at a time."""
+        for chunk in self.chunks:
+            yield [raw or b"" for _, raw in self._number(1, _split(chunk, self.room))]
+
     def parse(self, record: bytes) -> dict[str, Any]:
         """Parse an object as it is written, or raise ValueError."""
         written = record.decode("utf-8", self.reading.on_invalid)

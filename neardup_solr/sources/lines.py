@@ -100,6 +100,12 @@ class TextLines:
             if not _is_blank(raw, self.reading):
                 yield number, raw or b""
 
+    def record_lists(self) -> Iterator[list[bytes]]:
+        """Read the lines of a block at a time."""
+        for block in self.blocks:
+            raws = split_lines(block, self.room)
+            yield [raw or b"" for raw in raws if not _is_blank(raw, self.reading)]
+
     def parse(self, record: bytes) -> Sequence[str]:
         """Split a line into its id and its text."""
         text = record.decode("utf-8", self.reading.on_invalid)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, SourceError
@@ -72,6 +72,14 @@ class Contents(Protocol):
         """Take the values of a record by name, or by column, or raise ValueError."""
 
 
+@runtime_checkable
+class ListedContents(Contents, Protocol):
+    """Contents of which many records are at hand at once."""
+
+    def record_lists(self) -> Iterator[Sequence[Any]]:
+        """Read as `records` does, without numbers, many records at a time."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceTable:
     """A part that is open: its columns, its documents, and its records as they are written.
@@ -108,6 +116,16 @@ class SourceTable:
                 yield number, record
         except RecordError:
             yield number + 1, None
+
+    def record_lists(self) -> Iterator[Sequence[Any]]:
+        """Read as `records` does, without numbers, some records at a time, None alone."""
+        if not isinstance(self.contents, ListedContents):
+            yield from ([record] for _, record in self.records())
+            return
+        try:
+            yield from self.contents.record_lists()
+        except RecordError:
+            yield [None]
 
     def row(self, record: Any) -> dict[Any, Any]:
         """Take a record apart into its values by column, or raise ValueError."""

@@ -280,6 +280,13 @@ class JoinedParts:
                 is_alone = self.first is not None or record is None
                 yield number, record if is_alone else (table, record)
 
+    def record_lists(self) -> Iterator[Sequence[Any]]:
+        """Read the records of all parts, some at a time."""
+        for table in map(open_part, self.parts):
+            for records in table.record_lists():
+                is_alone = self.first is not None or records[:1] == [None]
+                yield records if is_alone else [(table, record) for record in records]
+
     def parse(self, record: Any) -> Sequence[Any] | dict[str, Any]:
         """Take the values of a record."""
         if self.first is not None:

@@ -22,7 +22,7 @@ from neardup_solr.distinct import mark_among
 from neardup_solr.measures import Distances, Similarities, floor
 from neardup_solr.measures.pairs import Pairs, find_pairs, number_pairs
 from neardup_solr.progress import gc_disabled
-from neardup_solr.records import NO_DISTANCE, AnyId, Duplicate, key_of
+from neardup_solr.records import NO_DISTANCE, AnyId, Duplicate, Removed, key_of
 
 if TYPE_CHECKING:
     from neardup_solr.argument_types import Linkage
@@ -120,6 +120,20 @@ class Grouped:
     def labels(self) -> Labels:
         """The cluster of each document, by the first document of it."""
         return self.rows.labels
+
+    def remove_others(self) -> dict[AnyId, Removed]:
+        """Remove all documents but the canonical one of each cluster, by id."""
+        rows, nodes, starts = self.rows, self.graph.nodes, self.rows.bounds[:-1]
+        others = np.delete(rows.members, starts)
+        kept_for = np.repeat(rows.members[starts], np.diff(rows.bounds) - 1)
+        columns = others, kept_for, rows.similarities[others]
+        with gc_disabled():
+            return {
+                nodes[node][1]: Removed(
+                    id=nodes[node][1], duplicate_of=nodes[kept][1], similarity=similarity
+                )
+                for node, kept, similarity in zip(*map(np.ndarray.tolist, columns), strict=True)
+            }
 
     @cached_property
     def pairs(self) -> tuple[Duplicate, ...]:

@@ -297,8 +297,10 @@ class Duplicates:
         are near-duplicates, also one of these; with `against`, the documents of the first side that
         have a near-duplicate.
         """
-        apart: list[tuple[AnyId, AnyId]] = []
         graph = self.grouped.graph
+        if graph.linkage == "single" and not self.against and not len(graph.different):
+            return self.grouped.remove_others()
+        apart: list[tuple[AnyId, AnyId]] = []
         if len(graph.different):
             keys = graph.keys
             apart = [(keys[left], keys[right]) for left, right in graph.different.tolist()]

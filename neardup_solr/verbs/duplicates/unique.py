@@ -8,7 +8,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from itertools import chain, zip_longest
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_apart
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import NOTHING, AnyId, Removed
-from neardup_solr.reports import Beside
+from neardup_solr.reports import Added, Beside
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.from_source import SourceSide, read_pieces
@@ -201,8 +201,9 @@ class SourceRecords:
         check_files(self.paths, self.reading, files, self.against)
         source = sources.open_source(self.paths, self.reading, on_notice=ignore).table()
         counts = {"kept": 0, "removed": 0, "repeated": 0, "failed": 0}
-        firsts = (id for side, id in self.nodes if side == 0)
-        ids = dict(zip(self.numbers.tolist(), firsts, strict=True))
+        instead = self._list_removed(removed)
+        are_kept = np.frombuffer(self.are_documents, np.bool_).copy()
+        are_kept[np.fromiter(instead, np.intp, len(instead)) - 1] = False
         with ExitStack() as opened:
             keep, remove, reject = [
                 opened.enter_context(
@@ -211,40 +212,62 @@ class SourceRecords:
                 for name, path in files.items()
             ]
             failures = self._read_failures() if files["rejected"] is not None else None
-            records = zip_longest(self.are_documents, (record for _, record in source.records()))
-            for number, (is_document, record) in enumerate(records, 1):
-                if is_document is None or (record is None and is_document):
-                    raise self._make_error()
-                if number % AT_ONCE == 1:
-                    on_progress(Progress(WRITING, number - 1, len(self.are_documents)))
-                if not is_document:
+
+            def write_odd(number: int, record: Any) -> None:
+                """Write a record that cannot be used, or that another one stands for."""
+                if not self.are_documents[number - 1]:
                     counts["failed"] += 1
                     if failures is not None:
                         error, is_apart = next(failures), source.is_apart(record)
                         text = None if is_apart else source.text_of(record)
-                        added = {REASON: error.reason, POSITION: error.position, RECORD: text}
-                        reject(record if is_apart else None, added)
-                    continue
-                kept = removed.get(ids.get(number))
-                if (id := self.dead.get(number)) is not None:
-                    # Another record of its id counts, which may itself be removed for a third one.
-                    other = removed.get(id)
-                    kept = Removed(
-                        id=id, duplicate_of=other.duplicate_of if other else id, similarity=None
-                    )
-                if kept is None:
-                    counts["kept"] += 1
-                    keep(record, NOTHING)
-                    continue
-                counts["removed" if id is None else "repeated"] += 1
-                similarity = None if kept.similarity is None else round(kept.similarity, 4)
-                remove(
-                    record,
-                    {DUPLICATE_OF: kept.duplicate_of, SIMILARITY: similarity, ROW: number},
-                )
+                        added: Added = {
+                            REASON: error.reason,
+                            POSITION: error.position,
+                            RECORD: text,
+                        }
+                        reject([record if is_apart else None], added)
+                    return
+                counts["repeated" if number in self.dead else "removed"] += 1
+                each = instead[number]
+                similarity = None if each.similarity is None else round(each.similarity, 4)
+                added = {DUPLICATE_OF: each.duplicate_of, SIMILARITY: similarity, ROW: number}
+                remove([record], added)
+
+            done, total = 0, len(are_kept)
+            for records in filter(len, source.record_lists()):
+                if done + len(records) > total or (records[0] is None and self.are_documents[done]):
+                    raise self._make_error()
+                if not done or done // AT_ONCE < (done + len(records)) // AT_ONCE:
+                    on_progress(Progress(WRITING, done, total))
+                first = 0
+                for at in np.flatnonzero(~are_kept[done : done + len(records)]).tolist():
+                    if first < at:
+                        keep(records[first:at], NOTHING)
+                    write_odd(done + at + 1, records[at])
+                    first = at + 1
+                if first < len(records):
+                    keep(records[first:], NOTHING)
+                done += len(records)
+            for number in range(done + 1, total + 1):  # of what is damaged
+                if self.are_documents[number - 1]:
+                    raise self._make_error()
+                write_odd(number, None)
+            counts["kept"] = int(np.count_nonzero(are_kept))
             if sources.identity(self.paths, self.reading) != self.state:
                 raise self._make_error()
         return Unique(**counts)
+
+    def _list_removed(self, removed: Mapping[AnyId, Removed]) -> dict[int, Removed]:
+        """List what stands for each record that is removed, or repeated, by its number."""
+        ids = (id for side, id in self.nodes if side == 0)
+        pairs = zip(self.numbers.tolist(), ids, strict=True)
+        instead = {number: removed[id] for number, id in pairs if id in removed}
+        for number, id in self.dead.items():
+            # Another record of its id counts, which may itself be removed for a third one.
+            other = removed.get(id)
+            kept = other.duplicate_of if other else id
+            instead[number] = Removed(id=id, duplicate_of=kept, similarity=None)
+        return instead
 
     def _read_failures(self) -> Iterator[RecordError]:
         """Read why records cannot be used, in their order."""

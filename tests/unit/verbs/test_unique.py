@@ -323,7 +323,7 @@ def test_torn_pairs_are_not_left() -> None:
         near("1", "2", 0.9, "1"), near("3", "4", 0.8, "3"),
         near("2", "3", 0.7), near("4", "5", 0.6), near("2", "6", 0.5),
     ]  # fmt: skip
-    result = nd.duplicates([{"id": "1", "text": "a"}])
+    result = nd.duplicates([{"id": "1", "text": "a"}], linkage="complete")
     found = with_groups(result, pairs, clusters).removed
     told = {id: (one.duplicate_of, one.similarity) for id, one in found.items()}
     assert told["1"] == ("2", 0.9)
