@@ -95,17 +95,28 @@ class Run:
             parts=[values[part] for values in self.parts],
         )  # fmt: skip
 
+    def document(self, at: int) -> Document:
+        """Make one of the documents."""
+        return next(self.part(at, at + 1).documents())
+
     def documents(self) -> Iterator[Document]:
         """Yield the documents."""
         ids = map(Number, self.ids) if self.are_numbers else self.ids
-        rows = zip(*self.kept.values(), strict=True) if self.kept else repeat(())
+        rows = list_rows(self.kept) or repeat(NOTHING)
         parts = zip(*self.parts, strict=True) if self.parts else repeat(())
         columns = zip(ids, self.texts, self.numbers, strict=True)
-        for (id, text, number), values, texts in zip(columns, rows, parts, strict=False):
-            named = zip(self.kept, values, strict=True)
-            kept = {name: value for name, value in named if value is not None} or NOTHING
+        for (id, text, number), kept, texts in zip(columns, rows, parts, strict=False):
             position = f"{self.where}{number}"
             yield Document(id=id, text=text, kept=kept, position=position, texts=texts)
+
+
+def list_rows(columns: Mapping[str, Sequence[Any]]) -> list[Mapping[str, Any]]:
+    """List the values of each row by name, those that are None left out, nothing of no columns."""
+    return [
+        {name: value for name, value in zip(columns, row, strict=True) if value is not None}
+        or NOTHING
+        for row in zip(*columns.values(), strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

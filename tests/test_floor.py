@@ -97,7 +97,15 @@ def test_search_and_index_load_only_their_own(source: Path) -> None:
 
 ALLOWED = {
     "search": {"search", "criteria", "collection_measure", "connect"},
-    "index": {"index", "index_run", "delivery", "columns_to_keep", "connect", "settings_by_texts"},
+    "index": {
+        "index",
+        "index_run",
+        "delivery",
+        "columns_to_keep",
+        "connect",
+        "document_batches",
+        "settings_by_texts",
+    },
 }
 
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from neardup_solr.files import Named, paths_of, read_at
 from neardup_solr.progress import ignore
-from neardup_solr.records import Document
-from neardup_solr.sources.part import Record, one_by_one
+from neardup_solr.records import Document, Run
+from neardup_solr.sources.part import Piece, one_by_one
 from neardup_solr.sources.parts import is_folder, name_memory, name_source
 from neardup_solr.sources.reading import USUAL, Reading
 from neardup_solr.sources.source import SourceLike, walk
@@ -108,9 +108,14 @@ def _identify_memory(source: Any, reading: Reading) -> str | None:
     return f"{part.name} of {len(source)} records, {_digest(map(bytes_of, records))}"
 
 
-def bytes_of(record: Record) -> bytes:
-    """Spell a record, so that two that differ are spelled otherwise, wherever they stand."""
-    if isinstance(record, Document):
+def bytes_of(record: Piece) -> bytes:
+    """Spell a record, or several, so that two that differ are spelled otherwise, anywhere."""
+    if isinstance(record, Run) and record.kept:
+        return b"".join(map(bytes_of, record.documents()))
+    if isinstance(record, Run):
+        pairs = zip(record.ids, record.texts, strict=True)
+        text = "".join([f"{len(id)},{len(text)},{id}{text}\n" for id, text in pairs])
+    elif isinstance(record, Document):
         kept = sorted(record.kept.items()) if record.kept else ""
         text = f"{len(record.id)},{len(record.text)},{record.id}{record.text}{kept}\n"
     else:

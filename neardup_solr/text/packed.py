@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,15 @@ def join_packed(parts: Sequence[Packed]) -> Packed:
     bounds = np.zeros(1 + sum(map(len, sizes)), dtype=np.uint64)
     np.cumsum(np.concatenate([bounds[:0], *sizes]), out=bounds[1:])
     return Packed(np.concatenate([*pieces, np.zeros(SPARE, np.uint8)]), bounds)
+
+
+def count_fitting(texts: Sequence[str], most: int, size: int) -> int:
+    """Count the first texts, up to `most`, that reach a size together, as by `size_of`."""
+    if isinstance(texts, Packed):
+        end = texts.bounds[0] + np.uint64(max(0, size))
+        return min(most, max(1, int(np.searchsorted(texts.bounds, end))))
+    sizes = accumulate(map(len, texts[:most]))
+    return next((count for count, total in enumerate(sizes, 1) if total >= size), most)
 
 
 def size_of(texts: Sequence[str]) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from neardup_solr.errors import SettingsError, counted
-from neardup_solr.records import Document
+from neardup_solr.records import NOTHING
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN
 from neardup_solr.solr.query import having
@@ -28,22 +29,22 @@ class ColumnsToKeep:
     def guard(self, batches: Iterable[Stretch]) -> Iterator[Stretch]:
         """Pass batches on while no document that they replace loses a column."""
         for batch in batches:
-            self.require_kept(list(batch.documents.values()))
+            self.require_kept([*batch.documents], batch.columns.list_kept())
             yield batch
 
-    def require_kept(self, documents: Sequence[Document]) -> None:
+    def require_kept(self, ids: Sequence[str], kept: Sequence[Mapping[str, Any]]) -> None:
         """Refuse documents that would replace others and lack their columns.
 
-        Raises SettingsError, which names the columns.
+        `kept` has the columns of each, or is empty if they have none. Raises SettingsError, which
+        names the columns.
         """
-        if not documents:
+        if not ids or self._names == set():
             return
-        ids = [document.id for document in documents]
         if self._names is None:
             some = islice(self._collection.ids(), LOOKED_AT)
             self._names = _columns(self._collection, [*ids[:LOOKED_AT], *some])
         # What every new document brings, such as nd.Document(kept=...), is not lost.
-        brought = set.intersection(*(set(document.kept) for document in documents))
+        brought = set.intersection(*map(set, kept or [NOTHING]))
         lost = sorted(self._names - self._ours - brought)
         if lost and (count := self._collection.count([having(*lost)], ids=ids)):
             lost = [name for name in lost if self._collection.count([having(name)], ids=ids)]

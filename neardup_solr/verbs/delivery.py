@@ -11,18 +11,20 @@ from dataclasses import field
 from functools import partial
 
 from neardup_solr import errors, progress
+from neardup_solr.cores import count_cores
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, SolrAnswerError
 from neardup_solr.failpoint import stop_at
 from neardup_solr.index_job import Position
-from neardup_solr.minhash.solr_json import encode_columns, encode_documents
+from neardup_solr.minhash.solr_json import EncodedDocuments, encode_columns, encode_documents
 from neardup_solr.progress import ignore
-from neardup_solr.records import Document
+from neardup_solr.records import Document, Run
 from neardup_solr.settings import Settings
 from neardup_solr.sizes import SIZES
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.refusals import Sent
 from neardup_solr.solr.settle import settle
+from neardup_solr.verbs.document_batches import DocumentBatch
 
 # How soon a thread whose answer has come gets the interpreter while a batch is encoded; with
 # the 5 ms of Python, Solr would wait for us several times a batch.
@@ -35,28 +37,36 @@ LOST = "Solr accepted it, but lost it after a commit; check that no program dele
 class Stretch:
     """Documents on their way, by their ids: a batch that is sent, or all between two checkpoints.
 
-    `versions` are what Solr gave them. `repeats` is set if an id came before, in this stretch or an
-    earlier stretch. The source was read from `begin` to `end`; `dead` are the records of it that
-    could not be used, or that Solr refused.
+    Those of a run have their place in it. A batch has them in `columns`, too. `versions` are what
+    Solr gave them, `words` the numbers of words of the batches that it took, by their ends.
+    `repeats` is set if an id came before, in this stretch or an earlier stretch. The source was
+    read from `begin` to `end`; `dead` are the records of it that could not be used, or that Solr
+    refused.
     """
 
-    documents: dict[str, Document] = field(default_factory=dict)
+    documents: dict[str, Document | tuple[Run, int]] = field(default_factory=dict)
+    columns: DocumentBatch = field(default_factory=DocumentBatch)
     versions: dict[str, int] = field(default_factory=dict)
     repeats: bool = False
     characters: int = 0
-    words: int = 0
+    words: dict[int, int] = field(default_factory=dict)
     begin: int = 0
     end: Position = field(default_factory=Position)
     dead: list[RecordError] = field(default_factory=list)
+
+    def document(self, id: str) -> Document:
+        """Make one of the documents."""
+        held = self.documents[id]
+        return held if isinstance(held, Document) else held[0].document(held[1])
 
     def add(self, batch: Stretch) -> None:
         """Add a batch that is being sent."""
         self.repeats |= batch.repeats or not self.documents.keys().isdisjoint(batch.documents)
         self.documents |= batch.documents
         self.characters += batch.characters
-        words, dead = self.words + batch.words, [*self.dead, *batch.dead]
+        dead = [*self.dead, *batch.dead]
         # Together and last, without a call between them: an interrupt leaves all as before or none.
-        self.end, self.words, self.dead = batch.end, words, dead
+        self.end, self.dead = batch.end, dead
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,25 +94,29 @@ class Delivery:
     resent: int = 0
     _open: Stretch = field(default_factory=Stretch)
     _closed: Stretch | None = None
-    _answers: deque[tuple[Stretch, Stretch, Future[Sent]]] = field(default_factory=deque)
+    _answers: deque[tuple[Stretch, Stretch, Future[tuple[Sent, int]]]] = field(
+        default_factory=deque
+    )
     _check: Future[list[str]] | None = None
     _deadline: float | None = None
+    _encoders: ThreadPoolExecutor = field(init=False)
     _senders: ThreadPoolExecutor = field(init=False)
     _checker: ThreadPoolExecutor = field(init=False)
 
     def run(self, batches: Iterable[Stretch], begin: int = 0) -> None:
         """Send all batches. When this returns, all they hold is in Solr or a dead letter.
 
-        The next batch is encoded while all threads wait for Solr, so that Solr need not wait, and
-        the next stretch is sent while another is verified. A batch that repeats an id waits for
-        those before it, because the last record of an id has to win. An earlier run has done the
-        records up to `begin`.
+        The next batches are encoded by all cores while all threads wait for Solr, so that Solr
+        need not wait, and the next stretch is sent while another is verified. A batch that repeats
+        an id waits for those before it, because the last record of an id has to win. An earlier run
+        has done the records up to `begin`.
 
         On KeyboardInterrupt, and if the source cannot be read any further, what was sent is
         verified before the error is raised; a second KeyboardInterrupt ends at once.
         Raises SolrError if Solr stays away for too long: then earlier stretches are done.
         """
         self._open.begin = begin
+        self._encoders = ThreadPoolExecutor(count_cores())
         self._senders = ThreadPoolExecutor(self.threads)
         self._checker = ThreadPoolExecutor(1)
         interval = sys.getswitchinterval()
@@ -121,16 +135,13 @@ class Delivery:
         finally:
             sys.setswitchinterval(interval)
             # After an error, do not wait for requests that may hang.
-            for pool in (self._senders, self._checker):
+            for pool in (self._encoders, self._senders, self._checker):
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def _send(self, batch: Stretch) -> None:
-        documents = [*batch.documents.values()]
-        ids, texts, kept = ([getattr(each, name) for each in documents]
-                            for name in ("id", "text", "kept"))  # fmt: skip
-        encoded = encode_columns([ids], [texts], kept, self.settings)
-        batch.words = int(encoded.words.sum())
-        while self._answers and (batch.repeats or len(self._answers) > self.threads):
+        encoded = self._encoders.submit(self._encode, batch.columns)
+        ahead = self.threads + count_cores()  # batches that are sent, or encoded meanwhile
+        while self._answers and (batch.repeats or len(self._answers) >= ahead):
             self._acknowledge()
         if self.has_to_verify(self._open, batch.documents):
             self._close()
@@ -141,13 +152,21 @@ class Delivery:
         if self._open.end.read and batch.end.read - self._open.begin > most:
             self._close()
         stop_at("before-send")
-        if documents:
-            answer = self._senders.submit(self.collection.take, encoded.jsons, ids)
+        if batch.documents:
+            answer = self._senders.submit(self._take, encoded, [*batch.documents])
             self._answers.append((self._open, batch, answer))
         self._open.add(batch)
         is_long = self._open.characters >= STRETCH_CHARACTERS
         if is_long or self._open.end.read - self._open.begin >= most:
             self._close()
+
+    def _encode(self, columns: DocumentBatch) -> EncodedDocuments:
+        return encode_columns(columns.ids, columns.texts, columns.list_kept(), self.settings)
+
+    def _take(self, encoded: Future[EncodedDocuments], ids: Sequence[str]) -> tuple[Sent, int]:
+        """Send documents once they are encoded, and count their words."""
+        made = encoded.result()
+        return self.collection.take(made.jsons, ids), int(made.words.sum())
 
     def _acknowledge(self) -> None:
         """Wait for the answer to the first batch that has none.
@@ -155,9 +174,10 @@ class Delivery:
         An interrupt may come at any point: noting an answer twice does no harm.
         """
         stretch, batch, future = self._answers[0]
-        answer = future.result(self._time_left())
+        answer, words = future.result(self._time_left())
         stop_at("after-send")
         self.note(stretch, answer)
+        stretch.words[batch.end.read] = words
         self._answers.popleft()
         self.on_sent(len(batch.documents) - len(answer.refused))
         self._verify()
@@ -224,9 +244,11 @@ class Delivery:
         """Note in a stretch what Solr answered to a part of it."""
         stretch.versions.update(answer.versions)
         for refusal in answer.refused:
-            document = stretch.documents.pop(refusal.id, None)
-            if document is not None:
-                stretch.dead.append(self._error(document, f"Solr refused it: {refusal.reason}"))
+            if refusal.id in stretch.documents:
+                reason = f"Solr refused it: {refusal.reason}"
+                document = stretch.document(refusal.id)
+                del stretch.documents[refusal.id]
+                stretch.dead.append(self._error(document, reason))
 
     def verify(self, stretch: Stretch, seconds: float | None = None) -> None:
         """Commit, and send what Solr has lost again until a search finds all of the stretch.
@@ -299,11 +321,13 @@ class Delivery:
             step = f"check the collection's update chain ({lint}), then run this again"
             raise SolrAnswerError(self.collection.url, 200, reason, step, code="write-incomplete")
         for id in lost:
-            stretch.dead.append(self._error(stretch.documents.pop(id), LOST))
+            document = stretch.document(id)
+            del stretch.documents[id]
+            stretch.dead.append(self._error(document, LOST))
 
     def _send_again(self, stretch: Stretch, ids: Sequence[str]) -> None:
         for at in range(0, len(ids), self.batch):
-            part = [stretch.documents[id] for id in ids[at : at + self.batch]]
+            part = [stretch.document(id) for id in ids[at : at + self.batch]]
             self.resent += len(part)
             jsons = encode_documents(part, self.settings)
             self.note(stretch, self.collection.take(jsons, [document.id for document in part]))

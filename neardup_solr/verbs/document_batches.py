@@ -9,7 +9,7 @@ from typing import Any
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
 from neardup_solr.progress import Failures
-from neardup_solr.records import Document, Number, Run
+from neardup_solr.records import NOTHING, Document, Number, Run, list_rows
 from neardup_solr.sources.part import Piece
 from neardup_solr.text.packed import size_of
 
@@ -62,6 +62,13 @@ class DocumentBatch:
             else:
                 values += kept[name] if name in kept else [None] * len(ids)
         return values
+
+    def list_kept(self) -> list[Mapping[str, Any]]:
+        """List the kept values of each document by name, or nothing if none has any."""
+        rows: list[Mapping[str, Any]] = []
+        for ids, kept in zip(self.ids, self.kept, strict=True):
+            rows += kept if isinstance(kept, list) else list_rows(kept) or [NOTHING] * len(ids)
+        return rows if any(rows) else []
 
 
 def cut_runs(pieces: Iterable[Piece], documents: int) -> Iterator[Piece]:

@@ -69,7 +69,7 @@ def index_source(
         if opened is not None:
             run.open_job(opened, resume=resume)
         read = sources.open_source(source, reading, on_progress=run.progress.count_bytes)
-        run.batches = run.make_batches(check_documents(read.records()))
+        run.batches = run.make_batches(check_documents(read.pieces()))
         chosen = run.choose_settings(settings, min_replicas)
         collection.require_fields(["id", *chosen.fields])
         collection.require_placed(min_replicas)

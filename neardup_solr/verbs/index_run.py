@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, field, replace
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, count, repeat
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from neardup_solr.dead_letter_file import ANEW
 from neardup_solr.errors import JobError, RecordError, without_password
 from neardup_solr.index_job import Job, JobSpec, Position, SavedJob, read_checkpoint
 from neardup_solr.progress import Failures
-from neardup_solr.records import Document
+from neardup_solr.records import Document, Run
 from neardup_solr.settings import Settings
 from neardup_solr.settings_by_name import FIRST_TEXTS, settings_of
 from neardup_solr.sizes import SIZES
@@ -28,8 +28,10 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, SourceLike, identity
 from neardup_solr.sources.document import came_before
 from neardup_solr.sources.fingerprint import DIGEST, bytes_of
-from neardup_solr.sources.part import Record
+from neardup_solr.sources.part import Piece, Record
+from neardup_solr.text.packed import count_fitting
 from neardup_solr.verbs.delivery import Delivery, Stretch
+from neardup_solr.verbs.document_batches import DocumentBatch
 from neardup_solr.verbs.settings_by_texts import choose_by_texts
 
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them
@@ -140,7 +142,7 @@ class IndexRun:
         try:
             for batch in self.batches:
                 first.append(batch)
-                texts += [document.text for document in batch.documents.values()]
+                texts += chain.from_iterable(batch.columns.texts)
                 characters += batch.characters
                 if len(texts) >= most or characters >= SIZES.index_batch_text:
                     break
@@ -149,33 +151,66 @@ class IndexRun:
         self.batches = chain(first, self.batches)
         return texts
 
-    def make_batches(self, records: Iterable[Record]) -> Iterator[Stretch]:
+    def make_batches(self, pieces: Iterable[Piece]) -> Iterator[Stretch]:
         """Put usable documents into batches, after those of an earlier run."""
         batch, seal = Stretch(), blake2b(digest_size=DIGEST)
-        for record in records:
-            self.read += 1
-            if self.job is not None:
-                seal.update(bytes_of(record))
-            if self.read > self.begin.read:
-                self._put(batch, record)
+        for piece in pieces:
+            rest: Piece | None = piece
+            while rest is not None:
+                part, rest = self._cut(rest, batch)
+                is_done = self.read < self.begin.read
+                self.read += len(part) if isinstance(part, Run) else 1
+                if self.job is not None:
+                    seal.update(bytes_of(part))
+                if is_done:
+                    self.seen.update(_list_ids(part))
+                    if self.read == self.begin.read and seal.hexdigest() != self.begin.seal:
+                        raise _change_error(self.work)
+                    continue
+                self._put_all(batch, part)
                 size = max(len(batch.documents), len(batch.dead))
                 if size >= self.batch or batch.characters >= SIZES.index_batch_text:
                     yield self._end_batch(batch, seal.hexdigest())
                     batch = Stretch()
-                continue
-            if isinstance(record, Document):
-                self.seen.add(record.id)
-            if self.read == self.begin.read and seal.hexdigest() != self.begin.seal:
-                raise _change_error(self.work)
         if self.read < self.begin.read:
             raise _change_error(self.work)
         if batch.documents or self.read > self.reached.read:
             yield self._end_batch(batch, seal.hexdigest())
 
+    def _cut(self, piece: Piece, batch: Stretch) -> tuple[Piece, Piece | None]:
+        """Cut a run where the records end that are done, or the batch, and give the rest of it."""
+        if not isinstance(piece, Run):
+            return piece, None
+        most = self.begin.read - self.read
+        if most <= 0:
+            room = SIZES.index_batch_text - batch.characters
+            most = count_fitting(piece.texts, self.batch - len(batch.documents), room)
+        if most >= len(piece):
+            return piece, None
+        return piece.part(0, most), piece.part(most, len(piece))
+
     def _end_batch(self, batch: Stretch, seal: str) -> Stretch:
         """End a batch with what was counted up to it."""
         batch.end = Position(read=self.read, repeated=self.repeated, seal=seal)
+        if len(batch.columns) > len(batch.documents):  # of an id that repeats, the last is sent
+            batch.columns = DocumentBatch()
+            for id in batch.documents:
+                batch.columns.add(batch.document(id))
         return batch
+
+    def _put_all(self, batch: Stretch, piece: Piece) -> None:
+        """Add a record or a run to a batch, the latter as a whole if none of its ids repeats."""
+        if not isinstance(piece, Run):
+            self._put(batch, piece)
+            return
+        ids = list(piece.ids)
+        if len(set(ids)) < len(ids) or not self.seen.isdisjoint(ids):
+            for document in piece.documents():
+                self._put(batch, document)
+            return
+        self.seen.update(ids)
+        batch.documents.update(zip(ids, zip(repeat(piece), count()), strict=False))
+        batch.characters += batch.columns.add(piece)
 
     def _put(self, batch: Stretch, record: Record) -> None:
         """Add a record to a batch, unless another record of its id counts."""
@@ -194,7 +229,7 @@ class IndexRun:
             batch.repeats = True
         self.seen.add(record.id)
         batch.documents[record.id] = record
-        batch.characters += len(record.text)
+        batch.characters += batch.columns.add(record)
 
     def acknowledge(self, documents: int) -> None:
         """Count documents that Solr took, and report how far the run is."""
@@ -212,7 +247,7 @@ class IndexRun:
             stretch.end,
             repeated=stretch.end.repeated - (self.again & refused).total(),
             failed=done.failed + len(stretch.dead),
-            words=done.words + stretch.words,
+            words=done.words + sum(stretch.words.values()),
             last=tuple(stretch.documents)[-LAST_IDS:] or done.last,
         )
         if self.job is not None:
@@ -312,6 +347,13 @@ def _require_own(folder: Path, saved: SavedJob | None, work: JobSpec) -> None:
 def _change_error(work: JobSpec) -> JobError:
     reason = "has changed since it was partly indexed, or is now being read with different settings"
     return JobError(f"{work.source} {reason}", ANEW, code="source-changed")
+
+
+def _list_ids(piece: Piece) -> Iterable[str]:
+    """List the ids of the documents of a piece."""
+    if isinstance(piece, Run):
+        return piece.ids
+    return [piece.id] if isinstance(piece, Document) else []
 
 
 def not_begun(source: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr.failpoint import KILLED
@@ -611,3 +614,54 @@ def test_bad_records_in_a_row_are_not_held(place: Place, tmp_path: Path) -> None
     assert (done.read, done.indexed, done.failed) == (605, 5, 600)
     assert far[0] > 500
     assert len(list(read_letters(job))) == 600
+
+
+# Several cores.
+
+GOOD: Final = st.builds(
+    lambda at, word, times: json.dumps({"id": f"d{at}", "text": f"{word} of {at} " * times}),
+    st.integers(0, 30), st.sampled_from(["text", "té\"xt\\", ""]), st.integers(1, 9),
+)  # fmt: skip
+BAD: Final = st.sampled_from(
+    ['{"id": "no text"}', '{"id": "cut off', '{"id": "half", "text": "\\ud800"}']
+)
+
+
+@settings(max_examples=sized(usual=20, full=100), deadline=None)
+@given(
+    parts=st.lists(st.tuples(st.lists(GOOD, max_size=20), st.lists(BAD, max_size=2)), max_size=5),
+    batch=st.integers(1, 9),
+)
+def test_any_number_of_threads_sends_the_same(
+    parts: list[tuple[list[str], list[str]]], batch: int
+) -> None:
+    """The requests, the documents, the errors and the dead letters are those of one thread."""
+    first = [json.dumps({"id": f"e{at}", "text": f"text of {at}"}) for at in range(20)]
+    lines = first + [line for part in parts for lines in part for line in lines]
+    found = []
+    for threads in ("1", "2", "3", "7"):
+        with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+            patch.setenv("NEARDUP_THREADS", threads)
+            for name, size in (("read_block", 300), ("read_alone", 1), ("index_batch_text", 600)):
+                patch.setattr(SIZES, name, size)
+            patch.chdir(folder)
+            Path("lines.jsonl").write_text("\n".join(lines) + "\n")
+            model = Model()
+            with running(model) as address:
+                done = Place(model, address).index(
+                    "lines.jsonl", batch=batch, checkpoint_every=20, job="job"
+                )
+            letters = Path("job/dead-letters.jsonl")
+            kept = letters.read_bytes() if letters.exists() else b""
+            fields = {id: one.fields for id, one in model.visible.items()}
+            counts = done.read, done.indexed, done.repeated, done.failed, done.words
+            found.append((model.sent, fields, counts, [*map(str, done.errors)], kept))
+    assert found[1:] == [found[0]] * 3
+    requests, fields, counts, errors, _ = found[0]
+    good = [json.loads(line) for line in lines if line[8] in "de" and line[-1] == "}"]
+    texts = {one["id"]: one["text"] for one in good}
+    assert {id: one["content"] for id, one in fields.items()} == texts
+    assert all(len(set(ids)) == len(ids) <= batch for ids in requests)
+    failed, repeated = len(lines) - len(good), len(good) - len(texts)
+    assert counts[:4] == (len(lines), len(texts), repeated, failed)
+    assert len(errors) == failed

@@ -150,16 +150,17 @@ class GateRun:
         if self.delivery is None or not decisions:
             return {}
         documents = [replace(each.document, kept=each.kept()) for each in decisions.values()]
-        if self.columns is not None:
-            self.columns.require_kept(documents)
         ids = [document.id for document in documents]
+        if self.columns is not None:
+            self.columns.require_kept(ids, [document.kept for document in documents])
         if self.delivery.has_to_verify(self.stretch, ids):
             self._verify()
         encoded = encode_documents(documents, self.delivery.settings)
         answer = self.collection.take(encoded, ids)
         reasons = {refusal.id: f"Solr refused it: {refusal.reason}" for refusal in answer.refused}
-        taken = {each.id: each for each in documents if each.id not in reasons}
-        self.stretch.add(Stretch(documents=taken))
+        taken = Stretch()
+        taken.documents |= {each.id: each for each in documents if each.id not in reasons}
+        self.stretch.add(taken)
         self.stretch.versions.update(answer.versions)
         rejected = ((row, each) for row, each in decisions.items() if each.id in reasons)
         return {
