@@ -35,7 +35,8 @@ _ASCII = {
     for normalization, kept in ((1, "-"), (2, f"-{SIGNS}"))
 }
 # Signs that stay: behind a letter, which is no ASCII digit; a single sign if its word ends with it.
-_SIGNS = regex(r"((?<=[a-z\x80-\U0010ffff])(?:\+\+|[+#](?![^ -])))|[+#]")
+# What is no letter is named, as Python takes 2 ms to compile a class of all letters.
+_SIGNS = regex(r"((?<=[^\0-`{-\x7f])(?:\+\+|[+#](?![^ -])))|[+#]")
 _FROZEN = unicodedata.unidata_version == "14.0.0"
 # Blanks, and controls, halves of characters and an empty pattern of Braille, which are invisible.
 # Without quotes and backslashes no term needs escaping.
