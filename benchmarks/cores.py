@@ -6,8 +6,9 @@ Documents of 200 words, as JSON lines, CSV and Parquet (row groups of 20,000): p
 by words, and signatures. Each run is a process of its own, bound to so many cores, in which all is
 compiled before; the versions and the numbers of cores take turns; medians. The main thread's share
 is its processor time over that of the process on one core: what cannot be spread over cores.
-Every number of cores and format has to give the same pairs. Results go to cores.md and .json
-beside this script.
+Every number of cores and format has to give the same pairs. Then the command compares 800 documents
+from a shell, with bytecode and machine code written before: what a small run pays for its start.
+Results go to cores.md and .json beside this script.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -29,6 +31,8 @@ from lib import results
 from lib.corpus import growing
 
 GROUP = 20_000  # documents in a row group
+FEW = 800  # documents of a run from a shell
+STARTS = 9  # rounds of it
 WORKS = (
     *((f"{format}, by {measure}", suffix, measure)
       for measure in ("estimate", "words")
@@ -89,6 +93,9 @@ def main() -> None:
         path = Path(folder) / "documents"
         write_corpus(options.documents, path)
         kept["runs"] = list(run_all(path, versions, options))
+        with path.with_suffix(".jsonl").open() as lines:
+            (few := Path(folder) / "few.jsonl").write_text("".join(islice(lines, FEW)))
+        kept["starts"] = list(run_from_shell(few, versions))
     check_digests(kept["runs"])
     heading = f"{options.documents:,} documents, medians of {options.rounds}"
     results.keep("cores", kept, [
@@ -96,6 +103,7 @@ def main() -> None:
         (f"Stages on {max(options.cores)} cores, s", tabulate_stages(kept["runs"], options.cores)),
         *([(f"Beside {options.commit}", tabulate_versions(kept["runs"], options.cores))]
           if options.commit else []),
+        (f"{FEW} documents from a shell, medians of {STARTS}", tabulate_starts(kept["starts"])),
     ])  # fmt: skip
 
 
@@ -140,6 +148,23 @@ def run_all(
                     run |= json.loads(done.stdout)
                     print(run, flush=True)
                     yield run
+
+
+def run_from_shell(path: Path, versions: dict[str, Path]) -> Iterator[dict[str, Any]]:
+    """Run the command by each measure, of each version by turns. A first round writes all code."""
+    usual = {name: value for name, value in os.environ.items() if "BYTECODE" not in name}
+    for at in range(-1, STARTS):
+        for measure in ("estimate", "words"):
+            for version, folder in versions.items():
+                words = ["-m", "neardup_solr", "duplicates", str(path), "--measure", measure]
+                began = time.perf_counter()
+                subprocess.run(
+                    [sys.executable, *words], env=usual | {"PYTHONPATH": str(folder)}, cwd=folder,
+                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                )  # fmt: skip
+                seconds = time.perf_counter() - began
+                if at >= 0:
+                    yield {"measure": measure, "version": version, "seconds": seconds}
 
 
 def check_digests(runs: list[dict[str, Any]]) -> None:
@@ -208,6 +233,16 @@ def tabulate_versions(runs: list[dict[str, Any]], cores: list[int]) -> str:
     heads = ["work", "cores", "before, s", "now, s", "ratio",
              "before, processor s", "now, processor s", "ratio"]  # fmt: skip
     return results.table(heads, rows)
+
+
+def tabulate_starts(runs: list[dict[str, Any]]) -> str:
+    """Tabulate the wall time of the command, beside that of the earlier version if it was run."""
+    versions = sorted({run["version"] for run in runs})
+    rows = [
+        [measure, *(median(runs, "seconds", measure=measure, version=each) for each in versions)]
+        for measure in ("estimate", "words")
+    ]
+    return results.table(["measure", *(f"{version}, s" for version in versions)], rows)
 
 
 if __name__ == "__main__":
