@@ -27,7 +27,7 @@ _AT_START: Final = {
 # How a text with mark-up or headers may begin; most texts are told from these at once.
 _MARKED: Final = regex(
     rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff"
-    rb"|(?:\xef\xbb\xbf)?\s*(?:[<{%@]|TY  ?-|From |[!-9;-~]+:[ \t\r\n])"
+    rb"|(?:\xef\xbb\xbf)?\s*(?:[<%@]|\{\\rtf|TY  ?-|From |(?!\{)[!-9;-~]+:[ \t\r\n])"
 )
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06\0\0", b"PK\x07\x08")
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -62,6 +62,8 @@ _FEWEST: Final = 8  # that tell
 
 def kind_of_part(part: SourcePart, head: bytes) -> Kind | None:
     """Tell what a file is by its first bytes, None if it may be a text like any other."""
+    if not head.startswith((*_ZIP, _OLE)):  # so the file need not be looked at
+        return find_kind(head)
     path = part.path
     is_plain = path is not None and path.suffix.lower() not in COMPRESSIONS and path.is_file()
     return find_kind(head, path if is_plain else None)

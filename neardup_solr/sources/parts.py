@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,11 +33,27 @@ LONGEST: Final = 1_000  # characters of a label: if it is a text, an error need 
 Notify: TypeAlias = Callable[[str], None]
 
 
-def list_parts(
+def list_parts(paths: Sequence[Named], reading: Reading) -> list[SourcePart]:
+    """List the files of a source with their formats.
+
+    Raises as `list_files` and `find_formats` do.
+    """
+    return find_formats(list_files(paths, reading))
+
+
+def find_formats(parts: Iterable[SourcePart]) -> list[SourcePart]:
+    """Find the formats of parts: None of standard input, which is recognized.
+
+    Raises SourceError if one is not what it is read as.
+    """
+    return [replace(part, format=choose_format(part, is_folder(part))) for part in parts]
+
+
+def list_files(
     paths: Sequence[Named], reading: Reading, on_progress: Callable[[int], None] | None = None,
     on_notice: Notify = ignore,
 ) -> list[SourcePart]:  # fmt: skip
-    """List the files of a source with their formats: None of standard input, which is recognized.
+    """List the files of a source, into none of which is looked.
 
     A notice says in which way a folder is read, unless `source_format` does. Raises ArgumentError
     if the format is unknown, or standard input is among several sources; SourceError if it cannot
@@ -48,9 +65,7 @@ def list_parts(
         problem = f"unknown format {reading.source_format!r}"
         raise ArgumentError(f"{sources[0].label}: {problem}", CHOICES, code="format-unknown")
     parts = [part for source in sources for part in _list_folder(source)]
-    if len(parts) > 1:
-        parts = _join_parts(parts)
-    return [replace(part, format=choose_format(part, is_folder(part))) for part in parts]
+    return parts if len(parts) == 1 else _join_parts(parts)
 
 
 def log_notice(line: str) -> None:
@@ -103,13 +118,13 @@ def _join_parts(sources: Sequence[SourcePart]) -> list[SourcePart]:
 
     Raises ArgumentError if standard input is among them.
     """
-    names = [source.name for source in sources]
+    names = Counter(source.name for source in sources)
     done, parts = 0, []
     for source in sources:
         if source.path is None:
             problem = "standard input cannot be one of several sources"
             raise ArgumentError(problem, "use it alone", code="arguments-conflict")
-        name = source.name if names.count(source.name) == 1 else source.label
+        name = source.name if names[source.name] == 1 else source.label
         notify = source.on_progress
         shifted = notify and _shift(done, notify)
         within = source.within or name

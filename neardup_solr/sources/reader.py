@@ -1,6 +1,6 @@
 """The one way into a source: `open_source` gives its documents, its records, its columns, its rows.
 
-A source is a list of parts (`list_parts`); each is opened as a table by the reader of its format
+A source is a list of parts (`list_files`); each is opened as a table by the reader of its format
 (`open_part`), without any other part. A `SourceReader` joins what the parts give.
 """
 
@@ -34,7 +34,8 @@ from neardup_solr.sources.part import (
 )
 from neardup_solr.sources.parts import (
     Notify,
-    list_parts,
+    find_formats,
+    list_files,
     log_notice,
     name_memory,
     name_source,
@@ -115,7 +116,11 @@ class SourceReader:
     @cached_property
     def parts(self) -> list[SourcePart]:
         """The files of the source, each with its format."""
-        return list_parts(self.paths or [], self.reading, self.on_progress, self.on_notice)
+        return find_formats(self._files)
+
+    @cached_property
+    def _files(self) -> list[SourcePart]:
+        return list_files(self.paths or [], self.reading, self.on_progress, self.on_notice)
 
     @property
     def format(self) -> str:
@@ -204,11 +209,12 @@ class SourceReader:
             from neardup_solr.sources.in_memory import names_of
 
             return names_of(self.source)
-        if not all(part.is_file() for part in self.parts):  # but a pipe
+        if not all(part.is_file() for part in self._files):  # but a pipe
             return []
-        if self.parts[0].format in WITHOUT_COLUMNS:
+        first = find_formats(self._files[:1])[0]
+        if first.format in WITHOUT_COLUMNS:
             return []
-        table = open_part(self.parts[0])
+        table = open_part(first)
         if table.names is not None:
             return list(table.names)
         names: dict[Any, None] = {}  # each object has others

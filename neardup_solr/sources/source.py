@@ -64,17 +64,24 @@ def walk(root: Path) -> Iterator[Path]:
 
     Links to folders are listed, not followed, and so are folders that may not be read.
     """
-    waiting = [root]
+    waiting = [(root, root.is_dir())]
     while waiting:
-        path = waiting.pop()
-        if not path.is_dir() or (path.is_symlink() and path != root):
+        path, is_folder = waiting.pop()
+        if not is_folder:
             yield path
             continue
         try:
-            inside = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
-            waiting.extend(sorted(inside, reverse=True))
+            with os.scandir(path) as entries:
+                inside = [
+                    (entry.name, entry.is_dir(follow_symlinks=False))
+                    for entry in entries
+                    if not entry.name.startswith(".")
+                ]
         except OSError:
             yield path
+            continue
+        inside.sort(reverse=True)
+        waiting.extend((path / name, is_folder) for name, is_folder in inside)
 
 
 def file_size(path: Path) -> int:
