@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -79,6 +80,7 @@ MOST_ERRORS = 1_000  # that a result holds; more are only counted
 MOST_CAUSES = 5  # that are logged after the first
 _CAUSE = regex(r"'[^']*'|\w*\d\w*")  # what differs in reasons of the same cause
 MOST_CHARACTERS = 2**24  # of the records that these carry along
+FEW_STEPS = 1 << 17  # of compiled loops: some tenths of a millisecond
 AHEAD = 4  # parts for each core that are worked on ahead
 
 
@@ -256,12 +258,15 @@ def _until_failure(parts: Iterable[T], failures: list[Exception]) -> Iterator[T]
         failures.append(error)
 
 
-def run_aside(work: Callable[[], R]) -> R:
+def run_aside(work: Callable[[], R], *, steps: float = math.inf) -> R:
     """Do work in a new thread if this is the main thread, which can then be interrupted.
 
-    After an interrupt the work goes on until it is done or the process ends.
+    Work of few steps, such as comparisons of numbers, is done sooner than a thread starts. After an
+    interrupt the work goes on until it is done or the process ends.
     """
-    return work() if current_thread() is not main_thread() else start_thread(work).result()
+    if steps < FEW_STEPS or current_thread() is not main_thread():
+        return work()
+    return start_thread(work).result()
 
 
 def start_thread(work: Callable[[], R]) -> Future[R]:

@@ -38,7 +38,7 @@ class PairArray:
     def keep_distinct(self) -> None:
         """Sort the pairs, and keep each once."""
         numbers = self._room[: self._filled]
-        run_aside(numbers.sort)
+        run_aside(numbers.sort, steps=len(numbers))
         kept, before = 0, None
         for at in range(0, len(numbers), SIZES.candidate_block):
             part = numbers[at : at + SIZES.candidate_block]

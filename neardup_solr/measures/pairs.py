@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.progress import run_aside, thread_pool
+from neardup_solr.progress import FEW_STEPS, run_aside, thread_pool
 from neardup_solr.sizes import SIZES
 
 Pairs = NDArray[np.uint32]
@@ -72,9 +72,10 @@ def in_parts(work: Callable[[slice], None], steps: NDArray[Any], threads: int) -
     is_enough = np.diff(np.cumsum(steps, dtype=np.float64) // STEPS) > 0
     bounds = {0, *range(size, pairs, size), *(np.flatnonzero(is_enough) + 1).tolist(), pairs}
     parts = [slice(*part) for part in pairwise(sorted(bounds))]
-    if threads == 1 or len(parts) < 2:
+    total = float(steps.sum())
+    if threads == 1 or len(parts) < 2 or total < FEW_STEPS:
         for part in parts:
-            run_aside(partial(work, part))
+            run_aside(partial(work, part), steps=total)
         return
     with thread_pool(threads) as pool:
         list(pool.map(work, parts))

@@ -402,7 +402,7 @@ def _sort_for_reading(pairs: Pairs) -> Pairs:
         first, second = pairs[part].T.astype(np.uint64)
         stretches = (first >> PLACE) << U64(13) | second >> PLACE
         numbers[part] = stretches << U64(38) | (first & LOW) << PLACE | second & LOW
-    run_aside(numbers.sort)
+    run_aside(numbers.sort, steps=len(numbers))
     for part in parts:
         ordered = numbers[part].copy()
         pairs[part, 0] = (ordered >> U64(51)) << PLACE | ordered >> PLACE & LOW
