@@ -22,6 +22,7 @@ from neardup_solr.measures.text_hashes import hash_sets
 from neardup_solr.minhash import signature
 from neardup_solr.settings import Settings
 
+WIDE = 1 << 26  # bytes of signatures between the rows of a part
 Counts = NDArray[np.int64]
 # Similarities from numbers of shingles: those that two texts have in common, and those of each.
 Share = Callable[[Counts, Counts, Counts], Similarities]
@@ -93,12 +94,16 @@ def estimate_pairs(
 ) -> Similarities:
     """Estimate the Jaccard similarity of each pair, by so many threads.
 
-    `signatures` has shape (documents, hashes), `pairs` (pairs, 2) row numbers.
+    `signatures` has shape (documents, hashes), `pairs` (pairs, 2) row numbers. Of a mapped file,
+    pages leave memory after each part whose rows lie far apart, as each brings its neighbours.
     """
     shares = np.empty(len(pairs), dtype=np.float64)
 
     def estimate_part(part: slice) -> None:
         joins.equal_values(signatures, pairs[part], shares[part])
+        first, last = int(pairs[part].min(initial=0)), int(pairs[part].max(initial=0))
+        if (last - first) * signatures.strides[0] > WIDE:
+            release_pages(signatures)
 
     in_parts(estimate_part, np.full(len(pairs), signatures.shape[1]), threads)
     release_pages(signatures)
