@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -30,13 +29,14 @@ from neardup_solr.guard.template import (
     compute_differing,
 )
 from neardup_solr.records import AnyId
+from neardup_solr.regex import regex
 
 RELATED = 0.5  # of the words of clusters of one template
 SWAPPED = 0.1  # of the small clusters, which differ in the same words, or between the same
 # Of the small clusters, in which a text has the same words more than another, and such words.
 ADDED, ADDED_MOST = 0.05, 4
 ALTERNATIVES = 0.2  # of pairs of these, that differ in the same words: of copies, now so, now so
-_DIGIT = re.compile(r"\d")
+_DIGIT = regex(r"\d")
 LINKS = ("http", "https", "www")  # words before the name of a host
 Family: TypeAlias = tuple[AnyId, int, Sequence[str]]  # a cluster, its documents, and some texts
 Swap: TypeAlias = tuple[str, ...]  # two runs of words, of which texts have the one or the other

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from neardup_solr.regex import regex
 from neardup_solr.text.links import (
     NAME,
     POINT,
@@ -54,33 +55,33 @@ from neardup_solr.text.written_dates import (
 NEAR = 48  # characters beside digits, in which a notation has its words and signs
 FEW = 3  # words beside names, up to which a text consists of these
 _PART = r"[^\W_]*\d[^\W_]*"  # letters and digits, with a digit
-_NUMBER = re.compile(rf"(?<![^\W_])(?:(?<!\S)-(?=\d))?{_PART}(?:[.,:/'-]{_PART})*")
-_HYPHENED = re.compile(r"\b([^\W\d_])-(?=\d)")  # B-52 is B52
-_UNIT = re.compile(r"(?<=\d)[^\W\d_]{2,}\Z")  # behind a number: 128GB is 128 GB
+_NUMBER = regex(rf"(?<![^\W_])(?:(?<!\S)-(?=\d))?{_PART}(?:[.,:/'-]{_PART})*")
+_HYPHENED = regex(r"\b([^\W\d_])-(?=\d)")  # B-52 is B52
+_UNIT = regex(r"(?<=\d)[^\W\d_]{2,}\Z")  # behind a number: 128GB is 128 GB
 _ALIKE = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-")
     | {"\u2019": "'", "\u2044": "/", "\u066b": ".", "\u066c": ","}
 )
-_MIXED_FRACTION = re.compile(r"(?<=\d)(?=[\u00bc-\u00be\u2150-\u215e])")
-_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
-_DIGITS = re.compile(r"\d+")
-_LONG_BLANK = re.compile(r"\s{9}")
-_SIZE = re.compile("x{1,4}[sl]")
+_MIXED_FRACTION = regex(r"(?<=\d)(?=[\u00bc-\u00be\u2150-\u215e])")
+_OTHER_DIGIT = regex(r"(?![0-9])\d")
+_DIGITS = regex(r"\d+")
+_LONG_BLANK = regex(r"\s{9}")
+_SIZE = regex("x{1,4}[sl]")
 # Most texts have none of these, which is soon seen, so that what takes long is not looked for.
-_HAS_PARTS = re.compile(
+_HAS_PARTS = regex(
     r"\d(?:[.:,'\u2019]\d| 000\b|\s?[apAP]\.?[mM]\b|/\d\d?(?!\d)|-\d\d?-\d"
     r"|\S{0,2}[\s-]\D{1,14}\d{4}|,?\s\d{4}\b)|\s[.-][$€£¥]?\d|\A[.-][$€£¥]?\d"
     r"|[^\x00-\x7f](?:(?<=\d)|(?<=[\u00bc-\u00be\u2150-\u215e\u2212]))"
 )
-_IBAN = re.compile(r"\b[A-Z]{2}\d\d(?: [A-Z\d]{2,4}){3,8}\b")
-_VERSION = re.compile(r"(?<![^\W_])v\.?\s?(?=\d+\.\d)")  # v3.1 is 3.1
-_BARE = re.compile(r"(?<![\w.,:/)])\.(?=\d)")  # .5 is 0.5
-_ZEROS = re.compile(r"(?<![\w.,:/-])(\d+)\.0+(?![.:/-]?\d)")  # 5.0 is 5
-_NEGATIVE = re.compile(
+_IBAN = regex(r"\b[A-Z]{2}\d\d(?: [A-Z\d]{2,4}){3,8}\b")
+_VERSION = regex(r"(?<![^\W_])v\.?\s?(?=\d+\.\d)")  # v3.1 is 3.1
+_BARE = regex(r"(?<![\w.,:/)])\.(?=\d)")  # .5 is 0.5
+_ZEROS = regex(r"(?<![\w.,:/-])(\d+)\.0+(?![.:/-]?\d)")  # 5.0 is 5
+_NEGATIVE = regex(
     r"(?<![^\s(])-(?=[$€£¥]?\d[\d\u02d1]*\s?[°%$€£¥]|[$€£¥]\s?\d)|(?<=[$€£¥])\s?-(?=\d)"
 )
-_BETWEEN = re.compile(r"(?<=\d) ([:/-]) (?=\d)")  # 3 - 5 is 3-5
-_WITHIN = re.compile(r"(?<=\w)[-/](?=\w)")  # of a number or a code
+_BETWEEN = regex(r"(?<=\d) ([:/-]) (?=\d)")  # 3 - 5 is 3-5
+_WITHIN = regex(r"(?<=\w)[-/](?=\w)")  # of a number or a code
 _NOTATIONS: tuple[tuple[re.Pattern[str], Any], ...] = (
     (_VERSION, ""),
     (_BARE, "0."),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -172,6 +171,8 @@ class Duplicates:
         return f"<Duplicates: {pairs} in {clusters} among {documents} ({how})>"
 
     def _repr_html_(self) -> str:
+        from html import escape  # of which only notebooks make use
+
         from neardup_solr.verbs.duplicates.notebook import make_table
 
         chosen = f"<p>{escape(self.chosen)}</p>" if self.chosen else ""
