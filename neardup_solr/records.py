@@ -69,16 +69,16 @@ class Run:
     """Documents that follow each other in a source, column by column.
 
     A reader gives them so if nothing is wrong with any of them: an object each would take longer
-    than reading does. Document n stands at `where` and `numbers[n]` ("listings.csv, line ", 7).
-    The ids `are_numbers` if the source has whole numbers as ids. `kept` are the values of further
-    columns by name, None for a document that lacks one, `parts` those of the columns of text, if
-    there are several.
+    than reading does. Document n stands at `where` and `numbers[n]` ("listings.csv, line ", 7),
+    which are names of files in a folder. The ids `are_numbers` if the source has whole numbers as
+    ids. `kept` are the values of further columns by name, None for a document that lacks one,
+    `parts` those of the columns of text, if there are several.
     """
 
     ids: Sequence[str]
     texts: Sequence[str]
     where: str
-    numbers: Sequence[int]
+    numbers: Sequence[Any]
     are_numbers: bool = False
     kept: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     parts: Sequence[Sequence[Any]] = ()

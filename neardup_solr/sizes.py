@@ -16,6 +16,7 @@ class Sizes:
     # Sources and files
     read_block: int = 1 << 18  # bytes that are read at a time
     read_alone: int = 8  # blocks that are read before more are read ahead, by all cores
+    read_files: int = 64  # of a folder that are read together
     any_growth: int = 1 << 28  # bytes up to which a compressed file may grow by any factor
     sheet_rows: int = 1 << 20  # of a workbook, with the header, as Excel has it
     held_column: int = 1 << 26  # bytes of a column held in memory; more of them go to a file

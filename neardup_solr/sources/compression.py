@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from neardup_solr.errors import RecordError
@@ -103,6 +104,11 @@ def _open(part: SourcePart) -> Iterator[BinaryIO]:
         reason = f"cannot be read ({error.strerror or error})"
         step = "check the path and its permissions"
         raise part.error(reason, step, code="file-unreadable") from error
+
+
+def is_compressed(path: Path) -> bool:
+    """Tell whether the suffix of a file says that it is compressed."""
+    return path.suffix.lower() in COMPRESSIONS
 
 
 def _kind_of(part: SourcePart) -> str:

@@ -48,7 +48,7 @@ PLAIN: Final = {str, int, float, bool, NoneType}  # types of values that are nei
 
 
 def make_run(
-    where: str, numbers: Sequence[int], ids: Sequence[Any], parts: Sequence[Sequence[Any]],
+    where: str, numbers: Sequence[Any], ids: Sequence[Any], parts: Sequence[Sequence[Any]],
     kept: Mapping[str, Sequence[Any]] = NOTHING, *, reading: Reading,
 ) -> Run | None:  # fmt: skip
     """Check many records at once, or return None if `make_document` has to say what is wrong.

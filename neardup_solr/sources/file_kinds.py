@@ -15,7 +15,7 @@ from typing import Final
 
 from neardup_solr.regex import regex
 from neardup_solr.sources import magic_bytes
-from neardup_solr.sources.compression import COMPRESSIONS
+from neardup_solr.sources.compression import is_compressed
 from neardup_solr.sources.magic_bytes import BEGINNING, MAGIC, Kind
 from neardup_solr.sources.part import SourcePart
 
@@ -65,7 +65,7 @@ def kind_of_part(part: SourcePart, head: bytes) -> Kind | None:
     if not head.startswith((*_ZIP, _OLE)):  # so the file need not be looked at
         return find_kind(head)
     path = part.path
-    is_plain = path is not None and path.suffix.lower() not in COMPRESSIONS and path.is_file()
+    is_plain = path is not None and not is_compressed(path) and path.is_file()
     return find_kind(head, path if is_plain else None)
 
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import is_inside
+from neardup_solr.progress import map_in_order
+from neardup_solr.records import Run
+from neardup_solr.sizes import SIZES
 from neardup_solr.sources.blocks import read_whole
-from neardup_solr.sources.document import NO_TEXT_FILE, as_columns, make_document
-from neardup_solr.sources.file_kinds import find_kind
+from neardup_solr.sources.compression import is_compressed
+from neardup_solr.sources.document import NO_TEXT_FILE, as_columns, make_document, make_run
+from neardup_solr.sources.file_kinds import find_kind, is_binary
 from neardup_solr.sources.html import decode_page, parse_page
 from neardup_solr.sources.mail import open_mbox, parse_mail
-from neardup_solr.sources.part import ID, TEXT, Record, SourcePart, SourceTable, one_by_one
+from neardup_solr.sources.part import ID, TEXT, Piece, Record, SourcePart, SourceTable, one_by_one
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.references import open_references
 from neardup_solr.sources.source import file_size, walk
@@ -57,9 +64,8 @@ def read_contents(part: SourcePart) -> str:
 
 def open_folder(part: SourcePart) -> SourceTable:
     """Open the text files of a folder and its folders: the id is the path within it, with "/"."""
-    records = _read_folder(part, part.reading)
     return SourceTable(
-        format="folder", reading=part.reading, contents=FolderTexts(records), names=(ID, TEXT)
+        format="folder", reading=part.reading, contents=FolderTexts(part), names=(ID, TEXT)
     )
 
 
@@ -67,32 +73,73 @@ def open_folder(part: SourcePart) -> SourceTable:
 class FolderTexts:
     """Documents of the files of a folder, which are its records, too."""
 
-    texts: Iterator[Record]
+    part: SourcePart
 
-    def documents(self) -> Iterator[Record]:
-        """Return the documents."""
-        return self.texts
+    def documents(self) -> Iterator[Piece]:
+        """Read the documents, many at once if nothing about their files is odd."""
+        return _read_folder(self.part)
 
     def records(self) -> Iterator[tuple[int, Record]]:
         """Number the documents."""
-        return enumerate(self.texts, 1)
+        return enumerate(one_by_one(self.documents()), 1)
 
     def parse(self, record: Record) -> list[str | None]:
         """Take the id and the text of a document, or of an error."""
         return [record.id, getattr(record, "text", None)]
 
 
-def _read_folder(part: SourcePart, reading: Reading) -> Iterator[Record]:
+def _read_folder(part: SourcePart) -> Iterator[Piece]:
     assert part.path is not None  # as formats see to
-    read, path = 0, None
-    for path in walk(part.path):
-        yield from _read_file(path, part, reading)
-        if part.on_progress:
-            read += file_size(path)
-            part.on_progress(read)
-    if path is None:
+    paths, size, group = walk(part.path), 0, list[Path]()
+    groups = iter(lambda: list(islice(paths, SIZES.read_files)), [])
+    for group, run in map_in_order(partial(_read_run, part), groups, few=1, ahead=1):
+        singly = (([path], _read_file(path, part, part.reading)) for path in group)
+        for files, pieces in [(group, [run])] if run else singly:
+            yield from pieces
+            if part.on_progress:
+                size += sum(map(file_size, files))
+                part.on_progress(size)
+    if not group:
         reason = "contains no files"
         raise part.error(reason, "name the folder that the text files are in", code="file-empty")
+
+
+def _read_run(part: SourcePart, paths: Sequence[Path]) -> Run | None:
+    """Make a run of the texts in files, None if one of them needs a closer look."""
+    reading, texts = part.reading, list[str]()
+    if reading.encoding or reading.lossy:
+        return None
+    try:
+        ids = [path.relative_to(part.path or "").as_posix() for path in paths]
+        if not "".join(ids).isascii():
+            return None
+        for path in paths:
+            texts.append(_read_plain(path, min(SIZES.read_block, reading.room())))
+    except (OSError, ValueError):
+        return None
+    where = os.fsencode(f"{part.name}/").decode("utf-8", "replace")
+    return make_run(where, ids, ids, [texts], reading=reading)
+
+
+def _read_plain(path: Path, most: int) -> str:
+    """Read a file of UTF-8 with usual line ends that is nothing but text.
+
+    Raises ValueError if it is anything else, OSError if it cannot be read.
+    """
+    state = path.lstat()
+    if not stat.S_ISREG(state.st_mode) or state.st_size > most or is_compressed(path):
+        raise ValueError
+    with path.open("rb", buffering=0) as file:
+        written = file.read()
+    is_odd = (
+        not written
+        or b"\0" in written
+        or written.startswith(codecs.BOM_UTF8)
+        or written.count(b"\r") != written.count(b"\r\n")
+    )
+    if is_odd or find_kind(written) is not None or is_binary(written):
+        raise ValueError
+    return written.decode()
 
 
 def _read_file(path: Path, part: SourcePart, reading: Reading) -> Iterator[Record]:

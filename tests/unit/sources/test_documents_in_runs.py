@@ -27,7 +27,7 @@ import neardup_solr as nd
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
-from neardup_solr.sources import Reading, arrow, document, lines
+from neardup_solr.sources import Reading, arrow, document, lines, text_files
 from neardup_solr.sources import csv as csv_rows
 from neardup_solr.sources import json as json_lines
 from neardup_solr.testing import SIZES
@@ -141,7 +141,7 @@ def read(source: Any, reading: Reading) -> list[str] | str:
 def no_runs() -> Iterator[None]:
     """Documents are read one by one."""
     with ExitStack() as stack:
-        for module in (lines, csv_rows, json_lines, document):
+        for module in (lines, csv_rows, json_lines, document, text_files):
             stack.enter_context(patch.object(module, "make_run", return_value=None))
         yield
 
@@ -237,6 +237,41 @@ def test_columns(rows: list[tuple[Any, Any, Any]], columns: dict[str, Any], loss
     found = read(frame, reading)
     with no_runs():
         assert read(frame, reading) == found
+
+
+CONTENTS = st.one_of(
+    st.text(max_size=5).map(str.encode),
+    st.binary(max_size=5),
+    st.sampled_from(
+        [
+            b"two\r\nlines", b"old\rMac", b"\xef\xbb\xbfmarked", "wide".encode("utf-16"), b"x" * 60,
+            b"<html><body>a page", b"%PDF-1.7\n1 0 obj", b"{\"id\": 1}", b"plain", b"", b"end\0\0",
+            b"From: a\nDate: 1 May 2020 10:00:00 +0000\nTo: b\n\nmail", gzip.compress(b"packed"),
+        ]
+    ),
+)  # fmt: skip
+
+
+@given(
+    files=st.dictionaries(
+        st.sampled_from(["a.txt", "b.txt", "b.txt.gz", "é.txt", "in/c", "in/d.md", "z.bin", ".h"]),
+        CONTENTS,
+    ),
+    lossy=st.booleans(),
+    at_once=st.sampled_from([1, 2, 64]),
+)
+def test_texts_of_a_folder(
+    tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes], lossy: bool, at_once: int
+) -> None:
+    folder = tmp_path_factory.mktemp("runs") / "texts"
+    (folder / "in").mkdir(parents=True)
+    for name in "0123":
+        (folder / name).write_text("good")
+    (folder / "in/link").symlink_to("../a.txt")
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    with patch.object(SIZES, "read_files", at_once):
+        check(folder, 2**18, lossy=lossy)
 
 
 @pytest.mark.parametrize("damage", ["none", "cut", "overwritten"])
