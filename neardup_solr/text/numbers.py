@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from neardup_solr.regex import regex
@@ -112,8 +113,14 @@ def list_numbers(text: str) -> list[str]:
     numerals count behind a word such as "part" or "chapter", and in capitals from two letters on:
     "Part II" is "part 2". Links, e-mail addresses, hashes, UUIDs and ids are left out.
     """
-    written = _write_notations(_select_near_digits(_write_digits(_select_near_numbers(text))))
-    return [show_date(_UNIT.sub("", number)) for number in _NUMBER.findall(written)]
+    return [number for part in _select_near_numbers(text) for number in _list_near(part)]
+
+
+@lru_cache(maxsize=1 << 12)  # near-duplicates have most of these in common
+def _list_near(text: str) -> tuple[str, ...]:
+    """List the numbers of a part of a text, from which no notation reaches into another part."""
+    written = _write_notations(" ".join(_select_near_digits(_write_digits(text))))
+    return tuple(show_date(_UNIT.sub("", number)) for number in _NUMBER.findall(written))
 
 
 def differ_in_numbers_alone(first: str, second: str) -> bool:
@@ -191,28 +198,28 @@ def _write_notations(text: str) -> str:
     return folded
 
 
-def _select_near_numbers(text: str) -> str:
-    """Take the words near digits and Roman numerals: no notation and no name has others.
+def _select_near_numbers(text: str) -> list[str]:
+    """Take the parts of a text near digits and Roman numerals: no notation and no name has others.
 
     A text is taken as it is if other forms of its characters may be digits.
     """
     if not unicodedata.is_normalized("NFKC", text):
-        return text
+        return [text]
     return _select_near(text, (match.span() for match in find_numerals(text)))
 
 
-def _select_near_digits(text: str) -> str:
-    """Take the words near digits: no notation has others. Most texts have few."""
+def _select_near_digits(text: str) -> list[str]:
+    """Take the parts of a text near digits: no notation has others. Most texts have few."""
     return _select_near(text, (match.span() for match in _DIGITS.finditer(text)))
 
 
-def _select_near(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Take the words near some parts of a text, which follow each other.
+def _select_near(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
+    """Take the words near some places of a text, which follow each other, those near both at once.
 
     Long blanks are words apart that notations join, so a text with such is taken as it is.
     """
     if _LONG_BLANK.search(text):
-        return text
+        return [text]
     joined: list[tuple[int, int]] = []
     for first, last in spans:
         if joined and first - joined[-1][1] <= 2 * NEAR:
@@ -224,7 +231,7 @@ def _select_near(text: str, spans: Iterable[tuple[int, int]]) -> str:
         if windows and first <= windows[-1][1]:
             first = windows.pop()[0]
         windows.append((first, last))
-    return " ".join(text[first:last] for first, last in windows)
+    return [text[first:last] for first, last in windows]
 
 
 def _begin_near(text: str, at: int) -> int:
