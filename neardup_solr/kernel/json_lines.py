@@ -1,4 +1,4 @@
-"""JSON objects, one a line, in compiled code: their ids and texts, if each object is plain.
+"""JSON objects, one a line, in compiled code: the columns that are needed, if each is plain.
 
 An object is not plain, and is left to a parser of JSON, if it holds another object or a list, a
 key twice or with an escape, or a number with an exponent or many digits, and if it is no JSON.
@@ -20,39 +20,51 @@ QUOTE, BACKSLASH, COMMA, COLON = U8(ord('"')), U8(ord("\\")), U8(ord(",")), U8(o
 OPEN, CLOSED, NEWLINE, SPACE = U8(ord("{")), U8(ord("}")), U8(10), U8(32)
 TAB, RETURN, MINUS, DOT, ZERO, NINE = U8(9), U8(13), U8(45), U8(46), U8(48), U8(57)
 NULL, TRUE, FALSE = U32(0x6C6C756E), U32(0x65757274), U32(0x736C6166)  # four bytes each
+ASCII = U8(0x80)  # the first byte beyond
+ID, TEXT, KEPT, MAY_LACK = U8(0), U8(1), U8(2), U8(3)  # kinds of columns
 MOST_KEYS = 32
-LEAST = 8  # bytes of a line with an object that has an id and a text, and more
+LEAST = 8  # bytes of a line with an object that has a text
 MOST_DIGITS = 18  # which fit 64 bits
 
 
-@compiled("uint8[] uint8[] uint8[] uint8[] uint64[] uint8[] uint64[]")
-def scan_objects(block, id_key, text_key, texts, text_bounds, ids, id_bounds):
-    """Read the id and the text of the object in each line, or return -1 if one is not plain.
+@compiled("uint8[] uint8[] uint64[] uint8[] uint8[] uint64[,] uint8[]")
+def scan_objects(block, names, name_bounds, kinds, out, bounds, seen):
+    """Read columns of the object in each line, or return -1 if one is not plain.
 
-    `block` (uint8) has whole lines, each with its newline. The text of line n becomes
-    texts[text_bounds[n]:text_bounds[n + 1]], UTF-8, and so does its id, a string or a whole number.
-    The number of lines is returned. `texts` and `ids` are as large as `block`, the bounds have room
-    for the most objects that it may hold: two, and one for each `LEAST` bytes.
+    `block` (uint8) has whole lines, each with its newline. Column c is that of the key
+    names[name_bounds[c]:name_bounds[c + 1]], whose value in line n becomes
+    out[bounds[c, n]:bounds[c, n + 1]], column after column, each with the room of `block`. By its
+    kind, it is an `ID`, a string or a whole number; a `TEXT`, which is a string; or, as JSON with a
+    comma behind it, any plain value that is `KEPT`, null if the object `MAY_LACK` it. `seen`
+    becomes 1 for each column that any object has. The number of lines is returned. The bounds have
+    room for the most objects that the block may hold: two, and one for each `LEAST` bytes.
     """
     if not is_utf8(block):
         return -1
+    count = len(kinds)
     keys = np.empty((MOST_KEYS, 2), dtype=np.uint64)
-    ends = np.zeros(2, dtype=np.uint64)  # of what is written of `texts` and `ids`
+    lines = np.full(count, -1, dtype=np.int64)  # the last ones that had the column
+    ends = np.empty(count, dtype=np.uint64)  # of what is written of each column
+    for column in range(count):
+        ends[column] = U64(column) * U64(len(block))
     at, line = N0, 0
     while at < U64(len(block)):
-        text_bounds[line], id_bounds[line] = ends[0], ends[1]
-        at = _read_object(block, at, id_key, text_key, keys, texts, ids, ends)
+        for column in range(count):
+            bounds[column, line] = ends[column]
+        at = _read_object(block, at, line, names, name_bounds, kinds, keys, lines, out, ends)
         if at == ODD:
             return -1
         line += 1
-    text_bounds[line], id_bounds[line] = ends[0], ends[1]
+    for column in range(count):
+        bounds[column, line] = ends[column]
+        seen[column] = lines[column] >= 0
     return line
 
 
 @inner
-def _read_object(block, at, id_key, text_key, keys, texts, ids, ends):
+def _read_object(block, at, line, names, name_bounds, kinds, keys, lines, out, ends):
     """Read one line, and give where the next one begins."""
-    count, has_id, has_text = 0, False, False
+    count = 0
     at = _skip_blanks(block, at)
     more = block[at] == OPEN
     while more:
@@ -69,25 +81,94 @@ def _read_object(block, at, id_key, text_key, keys, texts, ids, ends):
         if block[at] != COLON:
             return ODD
         at = _skip_blanks(block, at + N1)
-        is_text = _are_equal(block, first, last, text_key, N0, U64(len(text_key)))
-        if _are_equal(block, first, last, id_key, N0, U64(len(id_key))):
-            at = _read_id(block, at, ids, ends)
-            has_id = True
-        elif block[at] == QUOTE:
-            at, end = _read_string(block, at + N1, texts, ends[0])
-            if is_text:
-                ends[0] = end
-                has_text = True
-        else:
-            at = ODD if is_text else _skip_value(block, at)
+        value, is_read = at, False
+        for column in range(len(kinds)):
+            start, end = name_bounds[column], name_bounds[column + 1]
+            if _are_equal(block, first, last, names, start, end):
+                at = _read_value(block, value, kinds[column], out, ends, column)
+                if at == ODD:
+                    return ODD
+                lines[column] = line
+                is_read = True
+        if not is_read:
+            at = _skip_any(block, value, out, ends[0])
         if at == ODD:
             return ODD
         at = _skip_blanks(block, at)
         more = block[at] == COMMA
-    if not has_id or not has_text or block[at] != CLOSED:
+    if block[at] != CLOSED:
         return ODD
+    for column in range(len(kinds)):
+        if lines[column] != line:
+            start, end = name_bounds[column], name_bounds[column + 1]
+            if kinds[column] != MAY_LACK or _may_be(block, keys, count, names, start, end):
+                return ODD
+            ends[column] = _write_null(out, ends[column])
     at = _skip_blanks(block, at + N1)
     return at + N1 if block[at] == NEWLINE else ODD
+
+
+@inner
+def _read_value(block, at, kind, out, ends, column):
+    """Write a value of a column, and give what follows it."""
+    if kind == ID:
+        return _read_id(block, at, out, ends, column)
+    to = ends[column]
+    if kind == TEXT:
+        if block[at] != QUOTE:
+            return ODD
+        at, ends[column] = _read_string(block, at + N1, out, to)
+        return at
+    after = _skip_any(block, at, out, to)
+    if after != ODD:
+        while at < after:
+            out[to] = block[at]
+            at += N1
+            to += N1
+        out[to] = COMMA
+        ends[column] = to + N1
+    return after
+
+
+@inner
+def _skip_any(block, at, out, to):
+    """Find what follows a plain value. Strings are written where others will be."""
+    if block[at] == QUOTE:
+        return _read_string(block, at + N1, out, to)[0]
+    return _skip_value(block, at)
+
+
+@inner
+def _write_null(out, to):
+    for offset in range(4):
+        out[to + U64(offset)] = U8(NULL >> U32(8 * offset))
+    out[to + N4] = COMMA
+    return to + N4 + N1
+
+
+@inner
+def _may_be(block, keys, count, names, start, end):
+    """Tell whether a key may stand for a name that it does not equal: in other case, or beyond."""
+    for known in range(count):
+        first, last = keys[known, 0], keys[known, 1]
+        if first == last:
+            continue
+        if block[first] == SPACE or block[last - N1] == SPACE:
+            return True
+        are_alike = last - first == end - start
+        for at in range(first, last):
+            if block[at] >= ASCII:
+                return True
+            if are_alike:
+                are_alike = _lower(block[at]) == _lower(names[start + U64(at) - first])
+        if are_alike:
+            return True
+    return False
+
+
+@inner
+def _lower(byte):
+    return byte | SPACE if byte >= U8(ord("A")) and byte <= U8(ord("Z")) else byte
 
 
 @inner
@@ -130,7 +211,7 @@ def _find_quote(block, at):
 
 
 @inner
-def _read_id(block, at, ids, ends):
+def _read_id(block, at, out, ends, column):
     """Write an id, and give what follows it."""
     first = at
     if block[at] == QUOTE:
@@ -143,12 +224,12 @@ def _read_id(block, at, ids, ends):
         if not is_whole or (block[first] == MINUS and block[first + N1] == ZERO):
             at = ODD
     if at != ODD:
-        to = ends[1]
+        to = ends[column]
         while first < last:
-            ids[to] = block[first]
+            out[to] = block[first]
             first += N1
             to += N1
-        ends[1] = to
+        ends[column] = to
     return at
 
 

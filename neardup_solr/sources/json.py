@@ -7,12 +7,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
@@ -45,7 +46,7 @@ from neardup_solr.sources.objects import (
 from neardup_solr.sources.part import Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
 from neardup_solr.text.json_keys import has_key_twice
-from neardup_solr.text.packed import make_room, pack
+from neardup_solr.text.packed import Packed, PackedColumns, pack
 
 _Chunk: TypeAlias = bytes | list[bytes | None] | None  # lines, elements, or a line too long
 FIRST_OBJECTS: Final = 100  # that are looked at for their names
@@ -106,8 +107,7 @@ class JsonObjects:
     def _read_run(self, unseen: set[str], numbered: tuple[int, _Chunk]) -> Run | None:
         """Make a run of the objects in a chunk, None if any of them needs a closer look."""
         columns, reading, (number, chunk) = None, self.reading, numbered
-        is_plain = reading.has_ids and len(reading.text) == 1 and not reading.keep
-        if is_plain and isinstance(chunk, bytes) and len(chunk) <= self.room:
+        if isinstance(chunk, bytes) and len(chunk) <= self.room:
             columns = _scan(chunk, number, reading)
         columns = columns or _read_objects(_split(chunk, self.room), reading)
         if columns is None:
@@ -190,19 +190,43 @@ def _first_names(
 
 
 def _scan(block: bytes, number: int, reading: Reading) -> _Columns | None:
-    """Read ids and texts of plain objects in lines, or None if one is not plain."""
+    """Read the columns of plain objects in lines, or None if one is not plain."""
     from neardup_solr.kernel.json_lines import LEAST, scan_objects
 
     if not is_worth(scan_objects, number):
         return None
-    codes = encode_block(block)
-    most = 1 + len(codes) // LEAST
-    ids, texts = make_room(len(codes), most), make_room(len(codes), most)
-    keys = (np.frombuffer(name.encode(), np.uint8) for name in (reading.id, reading.text[0]))
-    count = scan_objects(codes, *keys, texts.data, texts.bounds, ids.data, ids.bounds)
+    names, packed, kinds = _choose_kinds(reading)
+    codes, seen = encode_block(block), np.zeros(len(kinds), np.uint8)
+    columns = PackedColumns(len(kinds), len(codes), 1 + len(codes) // LEAST)
+    count = scan_objects(
+        codes, packed.data, packed.bounds, kinds, columns.data, columns.bounds, seen
+    )
     if count < 0:
         return None
-    return _Columns(ids.trim(count), {reading.text[0]: texts.trim(count)}, set())
+    taken: list[Any] = list(columns.take(count))
+    ids = taken.pop(0) if reading.has_ids else ()
+    first = len(reading.text)
+    taken[first:] = [orjson.loads(b"[%s]" % each.whole()[:-1]) for each in taken[first:]]
+    values = dict(zip(names[len(names) - len(taken) :], taken, strict=True))
+    return _Columns(ids, values, {names[at] for at in np.flatnonzero(seen).tolist()})
+
+
+@lru_cache(maxsize=4)
+def _choose_kinds(reading: Reading) -> tuple[list[str], Packed, NDArray[np.uint8]]:
+    """List the columns that are read in compiled code: id, texts, kept ones; and their kinds."""
+    from neardup_solr.kernel.json_lines import ID, KEPT, MAY_LACK, TEXT
+
+    ids = [reading.id] if reading.has_ids else []
+    kept = [name for name in reading.keep if name not in reading.text]
+    names = [*ids, *reading.text, *kept]
+    kinds = [ID for _ in ids] + [TEXT for _ in reading.text]
+    kinds += [MAY_LACK if _stands_alone(name) else KEPT for name in kept]
+    return names, pack(names), np.array(kinds, np.uint8)
+
+
+def _stands_alone(name: str) -> bool:
+    """Tell whether an object without a key of this name, in whatever case, lacks the column."""
+    return name.isascii() and name == name.strip() and "." not in name
 
 
 def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | None:

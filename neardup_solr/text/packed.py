@@ -43,7 +43,7 @@ class Packed(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         ends = (self.bounds - self.bounds[0]).tolist()
-        whole = self.data[self.bounds[0] : self.bounds[-1]].tobytes()
+        whole = self.whole()
         if whole.isascii():  # decoded at once, which takes a third of the time for short texts
             return map(whole.decode().__getitem__, map(slice, ends, ends[1:]))
         return (whole[first:last].decode() for first, last in pairwise(ends))
@@ -63,6 +63,10 @@ class Packed(Sequence[str]):
         bounds = self.bounds[: count + 1].copy()
         end = int(bounds[-1]) + SPARE
         return Packed(self.data[:end].copy() if 2 * end < len(self.data) else self.data, bounds)
+
+    def whole(self) -> bytes:
+        """The bytes of all texts."""
+        return self.data[self.bounds[0] : self.bounds[-1]].tobytes()
 
     @property
     def longest(self) -> int:
@@ -97,15 +101,18 @@ class PackedColumns:
     """Room for so many columns of texts, each of the same size, which compiled code fills."""
 
     def __init__(self, columns: int, size: int, rows: int) -> None:
+        self.size = size
         self.data = np.empty(columns * size + SPARE, np.uint8)
         self.bounds = np.empty((columns, rows + 1), np.uint64)
 
     def take(self, rows: int) -> list[Packed]:
-        """Copy the first rows of each column."""
+        """Take the first rows of each column, without the room behind if that is larger."""
         columns = []
         for bounds in self.bounds[:, : rows + 1]:
             first, last = int(bounds[0]), int(bounds[-1])
-            columns.append(Packed(self.data[first : last + SPARE].copy(), bounds - bounds[0]))
+            texts = self.data[first : last + SPARE]
+            texts = texts if 2 * (last - first) > self.size else texts.copy()
+            columns.append(Packed(texts, bounds - bounds[0]))
         return columns
 
 
