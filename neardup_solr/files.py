@@ -8,9 +8,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from importlib.resources import files
 from pathlib import Path
-from shutil import rmtree
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from neardup_solr.errors import ArgumentError, ServerError, SourceError, code_of_reading
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
 Named: TypeAlias = str | os.PathLike[str]
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 SETTLED_NS = 2_000_000_000  # nanoseconds after a change, in which another may leave the same times
+PACKAGE = Path(__file__).parent  # maybe in an archive
+UNFINISHED = "unfinished"  # what is being written, in a folder of its own
 _UNFINISHED: set[Path] = set()  # folders of files that are being written
 SITE = ""  # the address of the documentation, once it is published
 
@@ -34,14 +34,13 @@ def solr_config() -> Path:
 
     Raises ServerError if neither the installed package nor a checkout around it has the folder.
     """
-    package = Path(str(files("neardup_solr")))
-    for folder in (package / "solr_config", package.parent / "solr_config"):
+    for folder in (PACKAGE / "solr_config", PACKAGE.parent / "solr_config"):
         if (folder / "server").is_dir():
             return folder
     step = "reinstall neardup-solr: pip install --force-reinstall neardup-solr"
-    if not package.exists():
+    if not PACKAGE.exists():
         step = "the embedded Solr needs files: pip install neardup-solr, or name a Solr"
-    reason = f"there is no folder solr_config in or next to {package}"
+    reason = f"there is no folder solr_config in or next to {PACKAGE}"
     raise ServerError(reason, step, code="package-missing")
 
 
@@ -113,8 +112,7 @@ def page(name: str) -> str:
     address = os.environ.get("NEARDUP_DOCS") or SITE
     if address:
         return f"{address.rstrip('/')}/{name}.html"
-    package = Path(str(files("neardup_solr")))
-    places = [folder / "docs" / f"{name}.md" for folder in (package, package.parent)]
+    places = [folder / "docs" / f"{name}.md" for folder in (PACKAGE, PACKAGE.parent)]
     return str(next((place for place in places if place.is_file()), f"docs/{name}.md"))
 
 
@@ -270,7 +268,7 @@ def atomic_path(path: Path, *, lasting: bool = True) -> Iterator[Path]:
     folder = _beside(path)
     folder.mkdir(mode=0o700)
     _UNFINISHED.add(folder)
-    unfinished = folder / "unfinished"
+    unfinished = folder / UNFINISHED
     try:
         yield unfinished
         if lasting:
@@ -286,7 +284,9 @@ def atomic_path(path: Path, *, lasting: bool = True) -> Iterator[Path]:
 def remove_unfinished() -> None:
     """Remove what is being written, in a process that ends without its main thread."""
     for folder in tuple(_UNFINISHED):
-        rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            (folder / UNFINISHED).unlink(missing_ok=True)
+            folder.rmdir()
 
 
 def private(path: str, flags: int) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import weakref
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -89,6 +88,8 @@ class Spill:
     def file(self) -> IO[bytes]:
         """Make a new file without a name, or raise SourceError."""
         try:
+            import tempfile  # seldom needed
+
             self._files.append(tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 - by __exit__
         except OSError as error:
             raise _no_room(error) from None
@@ -270,6 +271,8 @@ class Strings(Column[str]):
 def _no_room(error: OSError) -> SourceError:
     reason = f"cannot hold what does not fit in memory ({error.strerror})"
     step = "set $TMPDIR to a larger disk"
+    import tempfile
+
     return SourceError(tempfile.tempdir or "$TMPDIR", reason, step, code="disk-full")
 
 

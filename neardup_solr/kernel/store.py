@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, cached_property, partial
-from importlib import resources
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
@@ -178,10 +177,15 @@ def _hash_sources() -> str:
 
     They may be in an archive, too.
     """
-    folder: Traversable = SOURCES if SOURCES.is_dir() else resources.files(__package__)
+    folder: Traversable = SOURCES
+    constants: Traversable = Path(characters.__file__)
+    if not SOURCES.is_dir():
+        from importlib import resources
+
+        folder = resources.files(__package__)
+        constants = resources.files(characters.__package__).joinpath(CONSTANTS)
     files = (file for file in folder.iterdir() if file.is_file())
     modules = sorted((each for each in files if each.name.endswith((".py", ".pyc"))), key=_name)
-    constants = resources.files(characters.__package__).joinpath(CONSTANTS)
     hashed = hashlib.sha256()
     for file in (*modules, constants):
         hashed.update(file.read_bytes())

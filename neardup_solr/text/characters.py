@@ -11,6 +11,7 @@ import unicodedata
 import zlib
 from dataclasses import replace
 from functools import cache
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.dataclass import dataclass
@@ -130,9 +131,8 @@ def _change(first: CharacterTable) -> CharacterTable:
 
 
 def _read_table() -> CharacterTable:
-    from importlib.resources import files
-
-    packed = files("neardup_solr.text").joinpath("unicode14.bin").read_bytes()
+    packed = get_data("neardup_solr.text", "unicode14.bin")
+    assert packed is not None
     becomes, rest = _read_runs(zlib.decompress(packed), "<i2")
     classes, rest = _read_runs(rest, "u1")
     return CharacterTable(

@@ -31,7 +31,7 @@ def test_a_page_is_the_one_that_came_along() -> None:
 
 def test_a_page_inside_the_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An installed package has it in its own folder."""
-    monkeypatch.setattr(files, "files", lambda package: tmp_path / package)
+    monkeypatch.setattr(files, "PACKAGE", tmp_path / "neardup_solr")
     carried = tmp_path / "neardup_solr" / "docs" / "tuning.md"
     carried.parent.mkdir(parents=True)
     carried.touch()
@@ -40,7 +40,7 @@ def test_a_page_inside_the_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_page_that_did_not_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package without its pages names them all the same."""
-    monkeypatch.setattr(files, "files", lambda package: tmp_path / package)
+    monkeypatch.setattr(files, "PACKAGE", tmp_path / "neardup_solr")
     assert files.page("tuning") == "docs/tuning.md"
 
 
