@@ -1,14 +1,16 @@
 """The same work on one core and on several, beside an earlier commit, and where the time goes.
 
-    python benchmarks/cores.py [COMMIT] [--documents 300000] [--rounds 5] [--cores 1 2]
+    python benchmarks/cores.py [COMMIT] [--documents 300000] [--rounds 5] [--cores 1 2] [--only W]
 
 Documents of 200 words, as JSON lines, CSV and Parquet (row groups of 20,000): pairs by estimate and
-by words, and signatures. Each run is a process of its own, bound to so many cores, in which all is
+by words, signatures, and an index with all fields, up to where documents would be posted to Solr,
+which is not there. Each run is a process of its own, bound to so many cores, in which all is
 compiled before; the versions and the numbers of cores take turns; medians. The main thread's share
 is its processor time over that of the process on one core: what cannot be spread over cores.
 Every number of cores and format has to give the same pairs. Then the command compares 800 documents
 from a shell, with bytecode and machine code written before: what a small run pays for its start.
-Results go to cores.md and .json beside this script.
+`--only index` measures the works again whose names hold that, and keeps the others. Results go to
+cores.md and .json beside this script.
 """
 
 from __future__ import annotations
@@ -38,13 +40,17 @@ WORKS = (
       for measure in ("estimate", "words")
       for format, suffix in (("JSON lines", ".jsonl"), ("CSV", ".csv"), ("Parquet", ".parquet"))),
     ("JSON lines, signatures", ".jsonl", "signatures"),
+    *((f"{format}, index", suffix, "index")
+      for format, suffix in (("JSON lines", ".jsonl"), ("CSV", ".csv"), ("Parquet", ".parquet"))),
 )  # fmt: skip
 RUN = """
-import hashlib, json, os, sys, time
+import hashlib, json, os, shutil, sys, time
 import neardup_solr as nd
-path, measure, cores, output = sys.argv[1:]
+path, measure, cores, output, taker = sys.argv[1:]
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(cores)])
 nd.duplicates([(str(n), f"some words {n}") for n in range(99)], by="bands")
+if measure == "index":
+    exec(taker)
 stages = []
 def note(progress):
     if not stages or stages[-1][0] != progress.stage:
@@ -54,10 +60,15 @@ began = [clock() for clock in clocks]
 if measure == "signatures":
     nd.signatures(path, output, on_progress=note)
     digest = hashlib.md5(open(output, "rb").read()).hexdigest()
+elif measure == "index":
+    nd.index(path, solr, job=output, on_progress=note)
+    digest = hashlib.md5(repr(sorted(posted.items())).encode()).hexdigest()
 else:
     report = nd.duplicates(path, measure=measure, on_progress=note)
 seconds, processor, main = (clock() - start for clock, start in zip(clocks, began))
-if measure != "signatures":
+if measure == "index":
+    shutil.rmtree(output, ignore_errors=True)
+elif measure != "signatures":
     pairs = sorted((pair.id, pair.other_id, round(pair.similarity, 9)) for pair in report.pairs)
     digest = hashlib.md5(repr(pairs).encode()).hexdigest()
 stages.append(("end", began[0] + seconds))
@@ -67,6 +78,28 @@ for (stage, first), (_, last) in zip(stages, stages[1:]):
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 print(json.dumps({"seconds": seconds, "processor": processor, "main": main, "digest": digest,
                   "MB": int(status["VmHWM"].split()[0]) / 1024, "stages": spent}))
+"""
+# Instead of Solr: each document is taken, and found.
+TAKER = """
+from types import SimpleNamespace
+from neardup_solr.solr.collection import Collection, open_collection
+posted = {}
+def take(self, documents, ids):
+    if isinstance(documents, list):  # as earlier versions give them
+        body = b"[" + b",".join(documents) + b"]"
+    else:
+        from neardup_solr.text.json_list import write_list
+        body = write_list(documents)
+    posted[ids[0]] = len(ids), len(body)
+    return SimpleNamespace(versions=dict.fromkeys(ids, 1), refused=())
+Collection.take = take
+Collection.seen = lambda self, ids, _: len(ids)
+Collection.choose_settings = lambda *_: nd.Settings()
+Collection.count = lambda *_, **__: 0
+Collection.commit = Collection.require_fields = Collection.require_placed = lambda *_: None
+solr = open_collection("http://127.0.0.1:1/solr", "taker")
+solr.session.nodes.is_cloud = False
+type(solr.session.outages).until_ready = lambda _: None
 """
 
 
@@ -79,6 +112,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=300_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--cores", type=int, nargs="+", default=[1, os.cpu_count() or 1])
+    parser.add_argument("--only", default="", help="a part of the names of the works to measure")
     options = parser.parse_args()
     here = Path(__file__).parents[1]
     kept: dict[str, Any] = {"conditions": results.conditions(), "options": vars(options)}
@@ -92,7 +126,7 @@ def main() -> None:
             )
         path = Path(folder) / "documents"
         write_corpus(options.documents, path)
-        kept["runs"] = list(run_all(path, versions, options))
+        kept["runs"] = [*list_earlier(options.only), *run_all(path, versions, options)]
         with path.with_suffix(".jsonl").open() as lines:
             (few := Path(folder) / "few.jsonl").write_text("".join(islice(lines, FEW)))
         kept["starts"] = list(run_from_shell(few, versions))
@@ -128,17 +162,32 @@ def write_corpus(count: int, path: Path) -> None:
             parquet.write_table(pa.Table.from_pylist(records, schema=schema))
 
 
+def list_earlier(only: str) -> list[dict[str, Any]]:
+    """List the runs of the results that are there which are not measured again."""
+    path = results.BENCHMARKS / "cores.json"
+    runs = json.loads(path.read_text(encoding="utf-8"))["runs"] if only and path.exists() else []
+    return [run for run in runs if only not in run["work"]]
+
+
 def run_all(
     path: Path, versions: dict[str, Path], options: argparse.Namespace
 ) -> Iterator[dict[str, Any]]:
     """Run every work on every number of cores, of each version by turns."""
     for _ in range(options.rounds):
         for name, suffix, measure in WORKS:
-            for cores in options.cores:
+            for cores in options.cores if options.only in name else ():
                 for version, folder in versions.items():
                     env = os.environ | {"PYTHONPATH": str(folder)}
-                    words = [sys.executable, "-c", RUN, str(path.with_suffix(suffix)), measure,
-                             str(cores), str(path.with_suffix(".signed.parquet"))]  # fmt: skip
+                    words = [
+                        sys.executable,
+                        "-c",
+                        RUN,
+                        str(path.with_suffix(suffix)),
+                        measure,
+                        str(cores),
+                        str(path.with_suffix(".signed.parquet")),
+                        TAKER,
+                    ]
                     done = subprocess.run(
                         words, env=env, cwd=folder, stdout=subprocess.PIPE, check=version == "now"
                     )
@@ -173,7 +222,7 @@ def check_digests(runs: list[dict[str, Any]]) -> None:
     An earlier one may have had other normal forms.
     """
     for version in {run["version"] for run in runs}:
-        for measure in ("estimate", "words", "signatures"):
+        for measure in ("estimate", "words", "signatures", "index"):
             digests = {
                 run["digest"]
                 for run in runs

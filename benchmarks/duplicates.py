@@ -6,6 +6,7 @@
 |---|---|
 | solr | candidates out of Solr beside a plain export of the same fields; the whole report |
 | file | raw texts to candidate pairs beside gaoya, on one core and on all; the luck of hashes |
+| peers | raw texts to pairs beside gaoya, rensa, datasketch, fastdedup, on two corpora |
 | verify | millions of pairs compared by words, their texts fetched from Solr |
 | again | a marked collection with one new document in a hundred: what is new, beside all of it |
 | growth | a file through the report, stage by stage, from 100,000 to 800,000 documents |
@@ -31,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lib import draws, hotbands, pages, results, served
+from lib import draws, hotbands, pages, peers, results, served
 from lib.wholes import MEGABYTE, Task, plot, work, write_jsonl
 
 LARGE_MEMORY = 2048  # megabytes
@@ -158,6 +159,13 @@ def _staged_sections(found: dict[str, Any]) -> Sections:
 PARTS = {
     "solr": Part(served.beside_export, served.export_sections, (400_000,)),
     "file": Part(_file, _file_sections, (40_000, 400_000)),
+    "peers": Part(
+        lambda options: peers.measured(
+            options.documents, options.rounds, lambda task: _perform(task, peers.work)
+        ),
+        peers.sections,
+        (800, 10_000, 40_000, 300_000),
+    ),
     "verify": Part(served.verified, served.verified_sections, (400_000,)),
     "again": Part(served.again, served.again_sections, (400_000,)),
     "growth": Part(_growth, _staged_sections, (100_000, 200_000, 400_000, 800_000)),

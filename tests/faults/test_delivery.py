@@ -433,6 +433,19 @@ def test_a_run_that_was_killed_at_a_named_place_goes_on(place: Place, tmp_path: 
         assert letters == [str(at + 1) for at in bad]
 
 
+def test_the_seal_of_a_job_is_that_of_earlier_versions(place: Place, tmp_path: Path) -> None:
+    """A job goes on under a later version: records that were read are spelled as they were."""
+    lines = [json.dumps({"id": f"d{at}", "text": f"téxt of {at}", "n": at}) for at in range(30)]
+    (tmp_path / "lines.jsonl").write_text("\n".join([*lines, '{"id": "no text"}', *lines[:2]]))
+    seals = "0e9acc76462743cf92cf36f0f5f910af", "816dbab65fab8a92ac54d6562ccb054d"
+    for keep, seal in zip(((), ("n",)), seals, strict=True):
+        job = tmp_path / f"job{len(keep)}"
+        place.index(tmp_path / "lines.jsonl", batch=7, keep=keep, job=job)
+        kept = read_checkpoint(job)
+        assert kept is not None
+        assert kept.reached.seal == seal
+
+
 # How long Solr is waited for.
 
 
