@@ -11,7 +11,7 @@ import pytest
 import neardup_solr as nd
 
 OF_HTTP = {"requests", "urllib3", "ssl", "http", "email", "pysolr"}
-OF_TABLES = {"numba", "llvmlite", "pandas", "polars", "pyarrow", "rich", "openpyxl"}
+OF_TABLES = {"numba", "pandas", "polars", "pyarrow", "rich", "openpyxl"}
 PACKAGE = Path(nd.__file__).parent
 WRITERS = {"reports.html", "reports.copies"}
 

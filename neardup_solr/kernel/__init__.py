@@ -2,8 +2,8 @@
 
 Importing numba and letting it find what it compiled before takes longer than most commands
 run. So the machine code of an entry point is kept by itself (`store`), as an object file for each
-combination of argument types; `object_file` or the linker of LLVM loads it, and ctypes calls it,
-which releases the GIL. numba is imported only if something has to be compiled.
+combination of argument types; the linker of LLVM loads it, and ctypes calls it, which releases
+the GIL. numba is imported only if something has to be compiled.
 
 A wheel brings this code for most processors of 64-bit Linux (`store.LEVEL`). Elsewhere the first
 call has another process compile all entry points (`build`), in parallel.
@@ -23,7 +23,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from neardup_solr.kernel import object_file
 from neardup_solr.kernel.store import Code, Store, compile_all, is_tried, open_store
 from neardup_solr.progress import LOG, run_aside
 
@@ -239,7 +238,12 @@ def _arguments(kind: Kind) -> Iterator[Any]:
 
 def _link(name: str, code: Code, kinds: Sequence[Kind]) -> Callable[[Sequence[Any]], Any]:
     """Make a function that takes flattened arguments and runs the code."""
-    address = _find_address(code)
+    from llvmlite import binding
+
+    engine = _engine()
+    engine.add_object_file(binding.ObjectFileRef.from_data(code.machine))
+    engine.finalize_object()
+    address = engine.get_function_address(code.symbol)
     arguments = [type for kind in kinds for type in _arguments(kind)]
     pointers = (ctypes.c_void_p, ctypes.c_void_p)
     native = ctypes.CFUNCTYPE(ctypes.c_int32, *pointers, *arguments)(address)
@@ -259,38 +263,14 @@ def _call(
     return numbers[0] if len(numbers) == 1 else numbers or None
 
 
-def _find_address(code: Code) -> int:
-    """Link the code, by LLVM if it is not as expected, and return the address of its function."""
-    runtime = _link_memory()
-    linked = object_file.link(code.machine, runtime) if runtime else None
-    if linked and code.symbol in linked:
-        return linked[code.symbol]
-    from llvmlite import binding
-
-    engine = _engine()
-    engine.add_object_file(binding.ObjectFileRef.from_data(code.machine))
-    engine.finalize_object()
-    address: int = engine.get_function_address(code.symbol)
-    return address
-
-
-def _read_memory() -> Code:
-    return open_store().read(*MEMORY) or compile_memory(open_store())
-
-
-@cache
-def _link_memory() -> dict[str, int]:
-    """Return the addresses of what code may need; none where only LLVM can link it."""
-    linked = object_file.link(_read_memory().machine, object_file.find_c())
-    return object_file.find_c() | linked if linked else {}
-
-
 @cache
 def _engine() -> Any:
     from llvmlite import binding
 
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _target_machine())
-    engine.add_object_file(binding.ObjectFileRef.from_data(_read_memory().machine))
+    machine = _target_machine()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+    memory = open_store().read(*MEMORY) or compile_memory(open_store())
+    engine.add_object_file(binding.ObjectFileRef.from_data(memory.machine))
     return engine
 
 

@@ -6,12 +6,12 @@ import hashlib
 import os
 import re
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, cached_property, partial
 from importlib.util import find_spec
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,15 +30,8 @@ COMPILERS = ("numba", "llvmlite")
 TRIED = (0, 62), (0, 68)  # releases of numba, the first and the last
 # What a wheel carries is compiled for this, which most processors since 2013 have.
 LEVEL = "x86-64-v3"
-# Its features as LLVM names them, and as Linux does.
-FEATURES = {
-    "sse4.2": "sse4_2", "popcnt": "popcnt", "cx16": "cx16", "sahf": "lahf_lm", "avx2": "avx2",
-    "bmi": "bmi1", "bmi2": "bmi2", "f16c": "f16c", "fma": "fma", "lzcnt": "abm", "movbe": "movbe",
-    "xsave": "xsave",
-}  # fmt: skip
-PROCESSOR = Path("/proc/cpuinfo")
-# What tells processors apart there, for which code is compiled.
-_KINDS = {"vendor_id", "cpu family", "model", "model name", "stepping", "flags"}
+FEATURES = ("sse4.2", "popcnt", "cx16", "sahf", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt",
+            "movbe", "xsave")  # fmt: skip
 # Importing numba would take the time of the process that waits.
 _BUILD = "import sys; sys.path[:] = {}; from neardup_solr.kernel import build; build.fill_store()"
 _HEAD = 32  # bytes of the checksum before everything else
@@ -133,28 +126,12 @@ class Store:
 @cache
 def open_store() -> Store:
     """Open the store of machine code for this machine."""
-    if kinds := _read_processor():
-        has_level = {*FEATURES.values()} <= {*kinds["flags"].split()}
-        return Store(f"x86-64 {kinds}", has_level=has_level)
     from llvmlite import binding
 
     triple, features = binding.get_process_triple(), binding.get_host_cpu_features()
-    return Store(f"{triple} {binding.get_host_cpu_name()} {features.flatten()}")
-
-
-def _read_processor() -> dict[str, str]:
-    """Read what tells the first processor apart: nothing but on 64-bit Linux on x86.
-
-    LLVM tells the same, but loading it takes longer.
-    """
-    kinds = dict[str, str]()
-    if sys.platform == "linux" and os.uname().machine == "x86_64" and sys.maxsize > 2**32:
-        with suppress(OSError), open(PROCESSOR, encoding="utf-8") as file:
-            for line in takewhile(str.strip, file):
-                name, _, value = line.partition(":")
-                if name.strip() in _KINDS:
-                    kinds[name.strip()] = value.strip()
-    return kinds if "flags" in kinds else {}
+    is_common = triple.startswith("x86_64") and "linux" in triple
+    cpu = f"{triple} {binding.get_host_cpu_name()} {features.flatten()}"
+    return Store(cpu, has_level=is_common and all(map(features.get, FEATURES)))
 
 
 def compile_all() -> None:
@@ -164,8 +141,6 @@ def compile_all() -> None:
     """
     if not Path(sys.executable or "").name.startswith("python"):
         return  # a program that carries Python
-    import subprocess
-
     command, quiet = [sys.executable, "-c", _BUILD.format(sys.path)], subprocess.DEVNULL
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet) as process:
         process.wait()  # which ends if ours does, by its standard input
