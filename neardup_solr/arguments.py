@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, fields, is_dataclass
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from functools import wraps
 from itertools import chain
 from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin
@@ -27,7 +27,6 @@ from neardup_solr.checks import (
     require,
 )
 from neardup_solr.comma_names import split_names
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.suggestions import read_words, suggest
 

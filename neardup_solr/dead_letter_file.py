@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import JobError, RecordError
 from neardup_solr.files import private
 

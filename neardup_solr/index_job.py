@@ -15,13 +15,12 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.dead_letter_file import (
     LETTERS,
     Letter,

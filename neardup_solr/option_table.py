@@ -8,8 +8,7 @@ in the function of the command. Help, the references and `help(nd.duplicates)` a
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from neardup_solr.dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

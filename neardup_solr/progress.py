@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice, repeat
 from threading import Thread, current_thread, main_thread
 from typing import TypeVar, cast
 
 from neardup_solr.cores import count_cores
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, counted
 from neardup_solr.records import characters
 from neardup_solr.regex import regex

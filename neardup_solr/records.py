@@ -6,7 +6,7 @@ Dicts live only at the file and Solr borders.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import repeat
 from types import MappingProxyType
@@ -14,7 +14,6 @@ from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, counted
 
 # An id of a result: a text, but a whole number if a DataFrame or a dict has one. Any, so that

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from neardup_solr.argument_types import Family, Kind, StoredMeasure
 from neardup_solr.arguments import checked_class
 from neardup_solr.checks import check_fields, require
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.regex import regex
 

@@ -6,7 +6,7 @@ sheet, and of what a search compares. A test sets them by `neardup_solr.testing.
 
 from __future__ import annotations
 
-from neardup_solr.dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 # From the inside outwards: a room imports from itself and from those before it, so there are no
 # circles. A name is that of a folder or of a module.
 ROOMS = (
-    "dataclass", "regex", "error_codes", "errors", "suggestions", "checks", "comma_names", "units",
+    "regex", "error_codes", "errors", "suggestions", "checks", "comma_names", "units",
     "sizes",
     "argument_types", "arguments", "option_table", "option_rows", "distinct",
     "records", "settings", "settings_by_name", "variables", "cores", "mapped_pages",
@@ -84,18 +84,6 @@ def test_a_library_has_its_owners(library: str, owners: set[str]) -> None:
     """Only `solr` and `embedded` speak to a server; only the kernel knows what compiles it."""
     users = {room(p) for p in modules() if library in {n.split(".")[0] for n in imports(p)}}
     assert users <= owners
-
-
-def test_dataclasses_are_ours() -> None:
-    """They are made in a quarter of the time of those of the standard library."""
-    users = {
-        path.name
-        for path in modules()
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"
-        if "dataclass" in {alias.name for alias in node.names}
-    }
-    assert users == {"dataclass.py"}
 
 
 def test_distinct_values_are_sorted() -> None:

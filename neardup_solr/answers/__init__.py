@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import get_args
@@ -11,7 +11,6 @@ from typing import get_args
 import orjson
 
 from neardup_solr.argument_types import Judgement
-from neardup_solr.dataclass import dataclass
 from neardup_solr.records import AnyId, ordered
 from neardup_solr.text.normalize import md5, normalize
 

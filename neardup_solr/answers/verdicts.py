@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeVar
 
 from neardup_solr.answers import SAME, UNSURE, Answer, choose_latest, hash_text
 from neardup_solr.clusters.components import Partition
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import counted
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures.pairs import NO_PAIRS, Joined, Pairs, join_halves, split_halves

@@ -15,6 +15,7 @@ a sentence (winnowing; Schleimer, Wilkerson, Aiken, 2003).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise, repeat
 from math import ceil, comb, sqrt
@@ -24,7 +25,6 @@ from numpy.typing import NDArray
 
 from neardup_solr.candidates import DEFAULT, SPREAD, Candidates, Joining
 from neardup_solr.candidates.pair_array import PairArray
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Flat

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from itertools import compress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup_solr.cli.exit_codes import REFUSED
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import counted as counted  # the commands take it from here
 from neardup_solr.regex import regex
 from neardup_solr.variables import read_number

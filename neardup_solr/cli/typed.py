@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from neardup_solr.arguments import Source
 from neardup_solr.cli import show
 from neardup_solr.cli.parameters import FilePath, spell_flags
 from neardup_solr.comma_names import join_names
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import CoreMissing
 from neardup_solr.option_table import OPTIONS
 from neardup_solr.settings import Settings

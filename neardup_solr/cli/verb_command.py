@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from inspect import Parameter
 from typing import Any
 
@@ -20,7 +21,6 @@ from neardup_solr.checks import resolve_hints
 from neardup_solr.cli.command import Command, list_parameters
 from neardup_solr.cli.parameters import make_parameter
 from neardup_solr.cli.typed import Place, Typed, check_files, choose_settings
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import CoreMissing, NeardupError
 from neardup_solr.option_rows import ROWS
 from neardup_solr.option_table import LIBRARY, OTHER, PLACED

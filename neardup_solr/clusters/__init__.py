@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 
 from neardup_solr.clusters.components import Labels
 from neardup_solr.clusters.linkage import fold_identical, list_groups, select_inner
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.kernel import graph
 from neardup_solr.measures import Similarities

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from neardup_solr.clusters.components import Labels
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.records import natural
 from neardup_solr.regex import regex

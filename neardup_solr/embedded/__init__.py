@@ -12,11 +12,10 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.embedded import jars, layout, password, process
 from neardup_solr.embedded.layout import Layout, find_layout, recall, remember
 from neardup_solr.embedded.process import CONSOLE, LOG

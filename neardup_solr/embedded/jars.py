@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.embedded.layout import SOLR_VERSION, writing
 from neardup_solr.errors import ServerError, counted
 from neardup_solr.files import solr_config

@@ -6,12 +6,11 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr import files
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.files import atomic_path
 

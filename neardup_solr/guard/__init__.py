@@ -9,11 +9,11 @@ rejected, somebody is asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from rapidfuzz import fuzz
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import counted
 from neardup_solr.guard.template import WORDS
 from neardup_solr.records import AnyId

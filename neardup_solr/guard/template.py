@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import compress, groupby, pairwise
 
 import numpy as np
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.clusters.components import components
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import counted
 from neardup_solr.records import AnyId

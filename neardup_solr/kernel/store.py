@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.progress import LOG
 from neardup_solr.text import characters
 

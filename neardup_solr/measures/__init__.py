@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, cast, get_args
@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 
 from neardup_solr import checks
 from neardup_solr.argument_types import MeasureName, PairMeasure, Way
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.frequencies import Frequencies
 from neardup_solr.measures.pairs import Pairs, first_with_each

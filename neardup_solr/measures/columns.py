@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, cast, get_args
 
@@ -13,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.checks import require, require_choice
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import DataError, counted
 from neardup_solr.measures.date_parser import read_date
 from neardup_solr.measures.frequencies import Frequencies, split_words

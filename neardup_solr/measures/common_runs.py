@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import mark_among
 from neardup_solr.measures.text_hashes import hash_runs
 

@@ -18,11 +18,11 @@ two-sample problem").
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.columns import MISSING, FieldKind, Marks, Numbers, Table
 from neardup_solr.measures.levels import (

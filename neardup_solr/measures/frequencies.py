@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.regex import regex
 from neardup_solr.settings import NORMALIZATION
 from neardup_solr.text.characters import unspaced

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from neardup_solr import measures
 from neardup_solr.argument_types import PairMeasure
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Similarities, measure_named
 from neardup_solr.measures import fields as by_fields

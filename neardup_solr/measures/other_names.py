@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures.columns import MISSING, FieldColumn, Marks
 from neardup_solr.measures.levels import LEVELS, Levels, compare_fields, mark_equal
 from neardup_solr.measures.members import NAMES, Part, find_parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from neardup_solr import measures
 from neardup_solr.argument_types import PairMeasure
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures import Measurements, Similarities, measure_named
 from neardup_solr.measures import fields as by_fields
 from neardup_solr.measures.alignment import compare_records

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neardup_solr.checks import require_positive
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import Settings
 

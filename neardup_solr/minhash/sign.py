@@ -20,7 +20,7 @@ the affine family.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import accumulate
 from typing import Any
@@ -29,7 +29,6 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.kernel import hold, joins
 from neardup_solr.kernel import shingle_hashes as kernel
 from neardup_solr.progress import thread_pool

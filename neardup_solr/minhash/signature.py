@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 from binascii import a2b_base64
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.checks import describe, require
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.minhash.sign import Signature, hash_bands
 from neardup_solr.settings import Settings

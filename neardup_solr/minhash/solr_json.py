@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.kernel import document_json, hold, shingle_hashes
 from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import IN_PLACE

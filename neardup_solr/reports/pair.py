@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup_solr.argument_types import PairMeasure
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures.frequencies import Frequencies
 from neardup_solr.records import as_text
 from neardup_solr.settings import Settings

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import ssl
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import SplitResult
 
 import requests
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, DataError
 from neardup_solr.solr.address import is_loopback, is_url
 from neardup_solr.solr.credentials import TOKEN, is_header

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from neardup_solr.checks import require
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import DataError, SettingsError, SolrError, counted
 
 IMPLICIT = "implicit"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from neardup_solr import errors
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SettingsError, SolrAnswerError, SolrUnreachable, counted
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings

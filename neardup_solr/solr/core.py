@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Self
 
 import orjson
 
 from neardup_solr import errors
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SolrAnswerError, SolrUnreachable, place
 from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, unquote
 
 import requests
 from requests.utils import get_netrc_auth
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SettingsError
 
 USER, PASSWORD = "NEARDUP_SOLR_USER", "NEARDUP_SOLR_PASSWORD"

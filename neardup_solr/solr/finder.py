@@ -11,11 +11,10 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, compress, islice
 from typing import Any
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures import Comparer
 from neardup_solr.records import NOTHING, Hit
 from neardup_solr.sizes import SIZES

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TypeVar
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SolrError, SolrUnreachable
 from neardup_solr.solr.admin import Answer, ask, cluster, has_update_log, part, systems, versions_of
 from neardup_solr.solr.collection import Collection

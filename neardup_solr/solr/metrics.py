@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.regex import regex
 
 PATH = "admin/metrics"

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from string import ascii_letters, digits
 from typing import Any
 
 import orjson
 
 from neardup_solr.comma_names import join_names
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.regex import regex
 from neardup_solr.settings import ALL_FIELDS, Settings

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from heapq import nsmallest
 from itertools import chain
 from typing import Any
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.solr.names import FIELD_PARAM, SETTINGS
 
 PAGE = 1_000  # hits, or documents, in an answer

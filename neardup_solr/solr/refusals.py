@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SolrAnswerError, SolrHalted
 from neardup_solr.solr.faults import (
     NOT_SOLR,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SolrAnswerError, SolrError
 from neardup_solr.sizes import SIZES
 

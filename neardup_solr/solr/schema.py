@@ -7,13 +7,12 @@ filled again from their sources, which have to be rebuilt themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 import orjson
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError, SolrUnauthorized
 from neardup_solr.regex import regex
 from neardup_solr.solr.collection import Collection

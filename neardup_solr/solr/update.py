@@ -9,12 +9,11 @@ inside another one. JSON does not: Solr 9 takes {"set": …} for a child if the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.minhash import encode_documents
 from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
 from neardup_solr.progress import map_in_order
 from neardup_solr.sources.column import Columns, Objects, choose_id, find_columns

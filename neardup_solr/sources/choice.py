@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, NamedTuple, cast
 
@@ -12,7 +12,6 @@ from neardup_solr.argument_types import OneOrMore
 from neardup_solr.arguments import Source
 from neardup_solr.checks import listed, require
 from neardup_solr.comma_names import join_names
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, DataError, RecordError, SourceError
 from neardup_solr.files import paths_of
 from neardup_solr.measures.columns import parse_fields

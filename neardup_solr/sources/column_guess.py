@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures.columns import FieldKind
 from neardup_solr.records import as_text
 from neardup_solr.regex import regex

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain, takewhile
 from typing import Any
 
 import numpy as np
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, make_column

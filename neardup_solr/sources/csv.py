@@ -6,12 +6,11 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress, pairwise
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, counted
 from neardup_solr.records import NOTHING, Run
 from neardup_solr.sources.blocks import blocks_of_lines, map_blocks, split_lines

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Final
 
 import numpy as np
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
 from neardup_solr.records import Run
 from neardup_solr.sizes import SIZES

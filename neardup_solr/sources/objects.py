@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias
 
 import orjson
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
 from neardup_solr.records import NOTHING, as_whole
 from neardup_solr.regex import regex

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.progress import ignore
 from neardup_solr.records import Document, Number, Run

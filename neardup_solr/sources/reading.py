@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from neardup_solr import arguments, checks, units
 from neardup_solr.argument_types import OneOrMore, OnRepeat
 from neardup_solr.arguments import Source, list_text_columns
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.records import Document
 

@@ -6,13 +6,12 @@ import codecs
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import is_inside
 from neardup_solr.progress import map_in_order

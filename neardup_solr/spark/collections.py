@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr import arguments, units
 from neardup_solr.argument_types import OneOrMore
 from neardup_solr.arguments import checked
 from neardup_solr.checks import listed, require, require_positive
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, SolrUnreachable
 from neardup_solr.progress import Failures, ignore
 from neardup_solr.records import Document

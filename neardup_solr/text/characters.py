@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pkgutil import get_data
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.settings import NORMALIZATION
 
 if TYPE_CHECKING:

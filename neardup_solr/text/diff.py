@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.text.characters import is_mark, unspaced
 from neardup_solr.text.normalize import pieces_of, words_of
 

@@ -6,7 +6,7 @@ import getpass
 import os
 from collections.abc import Collection as Several
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.argument_types import Frame, Id, Judgement, OneOrMore
 from neardup_solr.arguments import checked
 from neardup_solr.checks import require
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError, counted
 from neardup_solr.files import check_apart, regular
 from neardup_solr.progress import LOG

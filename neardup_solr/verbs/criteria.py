@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from neardup_solr import checks, measures
 from neardup_solr.argument_types import By
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, Measure
 from neardup_solr.measures.equality import ANYTHING, Equality

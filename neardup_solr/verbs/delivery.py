@@ -7,12 +7,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 
 from neardup_solr import errors, progress
 from neardup_solr.cores import count_cores
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, SolrAnswerError
 from neardup_solr.failpoint import stop_at
 from neardup_solr.index_job import Position

@@ -5,13 +5,12 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from neardup_solr.checks import require
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SolrAnswerError, counted
 from neardup_solr.minhash import encode_documents
 from neardup_solr.records import Document

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
-
-from neardup_solr.dataclass import dataclass
 
 DANGER, WARNING, NOTE = "danger", "warning", "note"
 

@@ -6,14 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from itertools import chain, count, repeat
 from pathlib import Path
 from typing import Any
 
 from neardup_solr import errors, progress, sources
-from neardup_solr.dataclass import dataclass
 from neardup_solr.dead_letter_file import ANEW
 from neardup_solr.errors import JobError, RecordError, without_password
 from neardup_solr.index_job import Job, JobSpec, Position, SavedJob, read_checkpoint

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from neardup_solr.argument_types import OneOrMore
 from neardup_solr.checks import listed, require, require_positive
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import DataError, SettingsError, SolrAnswerError, counted
 from neardup_solr.files import solr_config
 from neardup_solr.progress import LOG

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import mmh3
@@ -11,7 +11,6 @@ import mmh3
 from neardup_solr import errors
 from neardup_solr.argument_types import OneOrMore
 from neardup_solr.checks import listed
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, DataError, SettingsError, SolrAnswerError, counted
 from neardup_solr.progress import OnProgress, Progress, gc_disabled, ignore
 from neardup_solr.records import Cluster

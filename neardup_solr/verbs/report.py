@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from neardup_solr.answers.verdicts import Answered
 from neardup_solr.argument_types import By, MeasureName, OneOrMore
 from neardup_solr.arguments import checked
 from neardup_solr.checks import listed, require
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import counted
 from neardup_solr.measures import Limits, measure_named
 from neardup_solr.measures.equality import parse_equality

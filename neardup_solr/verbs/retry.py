@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from neardup_solr import index_job, sources
-from neardup_solr.dataclass import dataclass
 from neardup_solr.dead_letter_file import Letter
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
 from neardup_solr.index_job import Job, SavedJob, folders_of, read_job, read_letters, read_mtime

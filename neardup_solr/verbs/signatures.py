@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources
 from neardup_solr.argument_types import OneOrMore
 from neardup_solr.cores import count_cores
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
 from neardup_solr.files import PathError, check_apart
 from neardup_solr.minhash import sign

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, largest, natural
 from neardup_solr.regex import regex
 from neardup_solr.reports.pair import PairTable, Record, Row

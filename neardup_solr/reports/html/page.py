@@ -6,14 +6,13 @@ import base64
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neardup_solr.argument_types import Way
-from neardup_solr.dataclass import dataclass
 from neardup_solr.records import AnyId, Borderline, Cluster, Duplicate, as_text
 from neardup_solr.regex import regex
 from neardup_solr.reports.html import embed

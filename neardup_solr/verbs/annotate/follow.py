@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
 from neardup_solr import progress
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SettingsError, counted
 from neardup_solr.progress import LOG, OnProgress, Progress, ignore
 from neardup_solr.settings import Settings

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from neardup_solr.argument_types import Which
-from neardup_solr.dataclass import dataclass
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.names import OWN, SETTINGS, TEXT, VERSION, Names

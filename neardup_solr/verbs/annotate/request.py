@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from neardup_solr.argument_types import Which
 from neardup_solr.checks import require
-from neardup_solr.dataclass import dataclass
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection

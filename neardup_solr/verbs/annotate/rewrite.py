@@ -9,12 +9,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeVar
 
 from neardup_solr import errors, progress
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.progress import Failures, OnProgress, Progress, ignore
 from neardup_solr.solr import update

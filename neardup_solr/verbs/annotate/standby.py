@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.sizes import SIZES
 from neardup_solr.solr.update import Order
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neardup_solr.dataclass import dataclass
+from dataclasses import dataclass
+
 from neardup_solr.errors import RecordError
 from neardup_solr.settings import Settings
 

@@ -10,11 +10,10 @@ made meanwhile is never overwritten.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.records import NOTHING
 from neardup_solr.solr import admin, query, schema, update_chain
 from neardup_solr.solr.collection import Collection

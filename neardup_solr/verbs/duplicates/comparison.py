@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,7 +15,6 @@ from neardup_solr.answers import SAME
 from neardup_solr.argument_types import Way
 from neardup_solr.candidates import Copies
 from neardup_solr.cores import count_cores
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import mark_among, sort_distinct
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Comparer, Flat, Limits, floor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from neardup_solr import measures
 from neardup_solr.candidates import ONE_GROUP
 from neardup_solr.cores import count_cores
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Flat, Measure
 from neardup_solr.measures.auto import choose_measure, read_measure

@@ -7,14 +7,13 @@ the largest clusters are looked at, and of the others' a sample.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.clusters.removal import remove_across, remove_within
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.guard import (
     ENDS,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.memory import Rows, Strings
 from neardup_solr.minhash import signature

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, islice
 from typing import Any
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from neardup_solr import sources
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.memory import Rows, Strings
 from neardup_solr.progress import Failures, prefetch, thread_pool

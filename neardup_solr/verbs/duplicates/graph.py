@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from neardup_solr.clusters import ClusterRows, arrange_clusters
 from neardup_solr.clusters.canonical import Rule, choose_canonicals
 from neardup_solr.clusters.components import Labels, components_apart
 from neardup_solr.clusters.linkage import fold_identical, link
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import mark_among
 from neardup_solr.measures import Distances, Similarities, floor
 from neardup_solr.measures.pairs import Pairs, find_pairs, number_pairs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ from neardup_solr.answers.format import read_answers
 from neardup_solr.argument_types import Linkage
 from neardup_solr.checks import listed
 from neardup_solr.clusters.canonical import ARRIVAL, FILLED, LENGTH, Rule, parse_rule
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, DataError, SourceError, code_of_reading
 from neardup_solr.files import check_apart, check_place
 from neardup_solr.measures import AUTO, Limits, Measure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,6 @@ from neardup_solr.clusters import bridges
 from neardup_solr.clusters.components import Labels, components
 from neardup_solr.clusters.linkage import missing_pairs
 from neardup_solr.clusters.removal import remove_across, remove_within
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import counted
 from neardup_solr.guard import LOOK, SHARE
 from neardup_solr.measures import Distances, Limits, Similarities, floor

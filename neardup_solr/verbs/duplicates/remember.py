@@ -7,14 +7,13 @@ Solr), so it still holds if both are still there. All else is done anew, as in a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import mark_among
 from neardup_solr.errors import SourceError
 from neardup_solr.files import read_arrays, write_arrays

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
@@ -11,7 +11,6 @@ from neardup_solr.argument_types import Linkage, OneOrMore, PairMeasure, Way
 from neardup_solr.checks import require_choice
 from neardup_solr.clusters.canonical import Rule, parse_rule
 from neardup_solr.clusters.linkage import LINKAGES
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Limits
 from neardup_solr.measures.equality import Equality, parse_equality

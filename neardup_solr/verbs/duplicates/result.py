@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -13,7 +13,6 @@ from neardup_solr.answers.verdicts import Answered
 from neardup_solr.argument_types import Linkage, PairMeasure, Per, TableOf, Way
 from neardup_solr.candidates import MOST_OF_ALL
 from neardup_solr.clusters.removal import remove_across, remove_within
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, DataError, RecordError, TemplateError, counted
 from neardup_solr.files import check_apart, write_lines
 from neardup_solr.guard import (

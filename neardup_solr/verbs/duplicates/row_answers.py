@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -20,7 +21,6 @@ from neardup_solr.answers import (
 )
 from neardup_solr.answers.verdicts import CHANGED, GONE, Answered, place_answers
 from neardup_solr.clusters.components import components
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import mark_among, sort_distinct_rows
 from neardup_solr.measures.pairs import Pairs, number_pairs
 from neardup_solr.verbs.duplicates.corpus import Corpus

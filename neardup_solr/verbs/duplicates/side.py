@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.memory import Column, Lists, Rows, Spill
 from neardup_solr.progress import Failures
 from neardup_solr.verbs.duplicates.same_fields import Groups

@@ -8,6 +8,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from neardup_solr import checks, sources
 from neardup_solr.answers import DocumentKey
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_apart
 from neardup_solr.progress import OnProgress, Progress, ignore

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 
 from neardup_solr.arguments import checked
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import counted
 from neardup_solr.reports.html.invisibles import show_invisibles
 from neardup_solr.reports.html_table import Markup, make_html_table

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from neardup_solr.answers import DIFFERENT, SAME, Answer, choose_latest
 from neardup_solr.answers.format import parse_table, read_answers
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import DataError
 from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from neardup_solr.argument_types import Per
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import counted
 from neardup_solr.records import Duplicate
 from neardup_solr.reports.result_table import Table

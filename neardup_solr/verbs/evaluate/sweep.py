@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
 
 import numpy as np
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import counted
 from neardup_solr.measures import floor
 from neardup_solr.reports.html_table import make_html_table

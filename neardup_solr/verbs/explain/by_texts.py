@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from neardup_solr import measures
 from neardup_solr.argument_types import MeasureName, PairMeasure, Way
 from neardup_solr.checks import listed
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures import Measure
 from neardup_solr.measures.aligned import ALIGNED
 from neardup_solr.measures.auto import choose_measure

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from neardup_solr.answers import SAME
-from neardup_solr.dataclass import dataclass
 from neardup_solr.reports.html.invisibles import show_invisibles
 from neardup_solr.reports.html_table import Markup, make_html_table
 from neardup_solr.text.diff import Change

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from neardup_solr import measures
 from neardup_solr.argument_types import PairMeasure, Way
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import ALIGNED, NUMBERS
 from neardup_solr.measures.alignment import Aligned, alignment, compare_records

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from neardup_solr.argument_types import Id, MeasureName, OneOrMore
 from neardup_solr.checks import require
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures import Limits
 from neardup_solr.measures.equality import Equality, parse_equality
 from neardup_solr.progress import OnProgress

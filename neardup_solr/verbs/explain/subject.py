@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import make_entry, sign, signature
 from neardup_solr.records import NOTHING, Document, Entry

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
 from neardup_solr.answers import UNSURE, Answer
 from neardup_solr.answers.verdicts import Answered, TextKey, TextVerdicts, key_text
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures import Comparer
 from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection

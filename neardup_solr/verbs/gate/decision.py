@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from neardup_solr.argument_types import Action
-from neardup_solr.dataclass import dataclass
 from neardup_solr.records import Document, Match
 from neardup_solr.verbs.gate.policy import ADMITTED, TAG, TAG_FIELD
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from warnings import warn
 
 from neardup_solr.arguments import checked
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import RecordError
 from neardup_solr.files import check_apart
 from neardup_solr.records import Match

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import get_args
 
 from neardup_solr import measures
 from neardup_solr.argument_types import Action
 from neardup_solr.checks import require, require_choice
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Limits, Measure, floor, measure_named
 from neardup_solr.measures.equality import ANYTHING, Equality

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from neardup_solr import checks
 from neardup_solr.argument_types import Action, MeasureName, OneOrMore
 from neardup_solr.checks import listed, require
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.solr.collection import Collection

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from neardup_solr.answers.verdicts import Answered
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import NeardupError, RecordError
 from neardup_solr.memory import Spill
 from neardup_solr.minhash import encode_documents

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from neardup_solr.argument_types import OneOrMore
 from neardup_solr.checks import listed
-from neardup_solr.dataclass import dataclass
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.findings import DANGER, Finding
 from neardup_solr.verbs.lint.facts import read_facts

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.solr import admin, own_schema, schema, update_chain
 from neardup_solr.solr.cloud import SolrCluster
 from neardup_solr.solr.collection import Collection

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import dataclass
 
 import orjson
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings_by_name import ANNOTATED

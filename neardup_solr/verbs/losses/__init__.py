@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.solr import admin, query, schema
 from neardup_solr.solr.collection import Collection

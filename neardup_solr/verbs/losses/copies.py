@@ -6,13 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from struct import pack, unpack
 from typing import Any
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.solr.schema import Copy, Field, Schema
 
 Row = Mapping[str, Any]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.solr import query
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.schema import INTERNAL, Field, Schema

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.argument_types import MeasureName, OneOrMore, Way
 from neardup_solr.checks import listed, require
-from neardup_solr.dataclass import dataclass
 from neardup_solr.measures import Limits
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings

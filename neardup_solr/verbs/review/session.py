@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import combinations
@@ -16,7 +16,6 @@ from neardup_solr.answers import DIFFERENT, SAME, UNSURE, Answer, hash_text
 from neardup_solr.answers.answer_file import AnswerFile
 from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.argument_types import Judgement
-from neardup_solr.dataclass import dataclass
 from neardup_solr.records import Cluster, key_of
 from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.review.learner import Learner

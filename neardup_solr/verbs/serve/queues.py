@@ -12,14 +12,13 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from starlette.requests import Request
 
 from neardup_solr.cores import count_cores
-from neardup_solr.dataclass import dataclass
 from neardup_solr.records import NOTHING
 from neardup_solr.verbs.serve.documents import Json
 from neardup_solr.verbs.serve.metrics import Metrics

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from neardup_solr import hangup
 from neardup_solr.argument_types import Action, MeasureName
 from neardup_solr.checks import require, require_positive
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import check_regular
 from neardup_solr.log import open_log

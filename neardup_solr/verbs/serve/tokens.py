@@ -5,11 +5,10 @@ from __future__ import annotations
 import hmac
 import os
 import stat
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SourceError, code_of_reading
 from neardup_solr.files import regular
 from neardup_solr.progress import LOG

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.argument_types import Frame, Id, MeasureName, OneOrMore, Way
 from neardup_solr.checks import require
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import ArgumentError
 from neardup_solr.minhash import band_plans
 from neardup_solr.progress import OnError, OnProgress

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.dataclass import dataclass
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import band_plans, sign, signature
 from neardup_solr.records import Document

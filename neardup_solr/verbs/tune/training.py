@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +12,6 @@ import numpy as np
 from neardup_solr.answers import DIFFERENT, SAME
 from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import checked
-from neardup_solr.dataclass import dataclass
 from neardup_solr.distinct import mark_among, sort_distinct
 from neardup_solr.errors import ArgumentError
 from neardup_solr.files import check_apart, check_place, write_lines
