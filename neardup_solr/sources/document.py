@@ -152,7 +152,7 @@ def from_columns(
     kept = {name: [*parts, *fields][at] for name, at in columns.keep}
     if len(numbers):
         run = make_run(where, numbers, ids, texts, kept, reading=reading)
-        if run is not None and (isinstance(run.texts, Packed) or all(map(_is_unicode, run.texts))):
+        if run is not None and are_unicode(run.texts):
             yield run
             return
     for number, row in zip(numbers, zip(*parts, strict=True), strict=True):
@@ -163,6 +163,11 @@ def _without_nan(values: Sequence[Any]) -> Sequence[Any]:
     if isinstance(values, Packed) or float not in set(map(type, values)):
         return values
     return [None if value != value else value for value in values]
+
+
+def are_unicode(texts: Sequence[str]) -> bool:
+    """Tell whether no text has lone surrogates."""
+    return isinstance(texts, Packed) or all(map(_is_unicode, texts))
 
 
 def _is_unicode(text: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from neardup_solr.checks import describe
 from neardup_solr.errors import ArgumentError, RecordError, counted
-from neardup_solr.records import Document, find_problem
+from neardup_solr.records import Document, Run, find_problem
 from neardup_solr.sources.arrow import like_rows, read_arrow
 from neardup_solr.sources.column import (
     LACKING,
@@ -28,14 +28,22 @@ from neardup_solr.sources.column import (
     split_path,
 )
 from neardup_solr.sources.document import (
+    are_unicode,
     as_columns,
     first_line,
     from_columns,
     from_row,
     make_document,
+    make_run,
 )
 from neardup_solr.sources.json import FIRST_OBJECTS
-from neardup_solr.sources.objects import Object, from_objects
+from neardup_solr.sources.objects import (
+    Object,
+    list_unseen,
+    make_records,
+    take_columns,
+    tell_unseen,
+)
 from neardup_solr.sources.part import ID, NUMBERED, TEXT, Piece, Record, SourcePart
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.values import Unusable, read_id, read_kept, read_value
@@ -199,11 +207,18 @@ def _read_slices(
 ) -> Iterator[Piece]:
     """Read DataFrames of a few rows each. `take` takes the values of a column by its place."""
     places, columns = columns.needed()
-    number, where = 1, f"{part.name}, row "
-    for few in slices:
-        parts = [take(few, place) for place in places]
-        yield from from_columns(where, number, parts, columns, part.reading)
-        number += len(few)
+    rows = ([take(few, place) for place in places] for few in slices)
+    return _read_rows(part, columns, rows)
+
+
+def _read_rows(
+    part: SourcePart, columns: Columns, slices: Iterable[Sequence[Sequence[Any]]]
+) -> Iterator[Piece]:
+    """Read rows, a few at a time, column by column."""
+    number = 1
+    for parts in slices:
+        yield from from_columns(f"{part.name}, row ", number, parts, columns, part.reading)
+        number += len(parts[0])
 
 
 def _read_polars(frame: Any, part: SourcePart) -> Iterator[Piece]:
@@ -242,7 +257,7 @@ def _read_tables(source: Any, part: SourcePart) -> Iterator[Piece]:
     return read_arrow(part, reader)
 
 
-def _read_mapping(source: Any, part: SourcePart) -> Iterator[Record]:
+def _read_mapping(source: Any, part: SourcePart) -> Iterator[Piece]:
     """Read the rows of a mapping of columns to their values."""
     names = list(source.keys())
     has_text = any(matches(name, names) for name in part.reading.text)
@@ -261,14 +276,14 @@ def _read_mapping(source: Any, part: SourcePart) -> Iterator[Record]:
         lengths = ", ".join(f"{name!r} {len(column):,}" for name, column in parts.items())
         reason = f"its columns differ in length: {lengths}"
         raise part.error(reason, "give the same number of values for each", code="argument-type")
-    return (
-        from_row(f"{part.name}, row {number}", row, columns, part.reading)
-        for number, row in enumerate(zip(*parts.values(), strict=True), 1)
-    )
+    values = list(map(iter, parts.values()))
+    slices = iter(lambda: [list(islice(each, FRAME_ROWS)) for each in values], [[]] * len(values))
+    return _read_rows(part, columns, slices)
 
 
 def read_iterable(source: Iterable[Any], part: SourcePart) -> Iterator[Piece]:
     """Read an iterable of Documents, dicts, or pairs of id and text, all of a kind."""
+    readers: dict[str, Callable[[SourcePart, int, Iterable[Sequence[Any]]], Iterator[Piece]]]
     readers = {DOCUMENT: _of_documents, PAIR: _of_pairs, MAPPING: _of_mappings}
     numbered = enumerate(source, 1)
     for number, item in numbered:
@@ -278,12 +293,21 @@ def read_iterable(source: Iterable[Any], part: SourcePart) -> Iterator[Piece]:
                 few = source[:FIRST_OBJECTS] if isinstance(source, list | tuple) else [item]
                 reading = choose_id(part, list_names(few), part.reading)
                 part = replace(part, reading=reading)
-            items = _of_one_kind(part, chain([(number, item)], numbered), kind)
-            yield from readers[kind](items, part)
+            yield from readers[kind](part, number, _group(source, number, item, numbered))
             return
         yield RecordError(
             f"{part.name}, record {number}", _misfit(item, kind), code="record-malformed"
         )
+
+
+def _group(
+    source: Iterable[Any], number: int, item: Any, numbered: Iterable[tuple[int, Any]]
+) -> Iterator[Sequence[Any]]:
+    """Group the items from that of a number on. What is not at hand is passed on one by one."""
+    if isinstance(source, list | tuple):
+        firsts = range(number - 1, len(source), FRAME_ROWS)
+        return (source[first : first + FRAME_ROWS] for first in firsts)
+    return chain([[item]], ([item] for _, item in numbered))
 
 
 def list_names(items: Iterable[Any]) -> list[Any]:
@@ -302,10 +326,10 @@ def as_mapping(item: Any) -> Mapping[Any, Any]:
 
 
 def _of_one_kind(
-    part: SourcePart, numbered: Iterable[tuple[int, Any]], kind: str
+    part: SourcePart, first: int, items: Iterable[Any], kind: str
 ) -> Iterator[tuple[str, Any]]:
-    """Pass records on with their positions, with an error in place of each of another kind."""
-    for number, item in numbered:
+    """Pass items on with their positions, with an error in place of each of another kind."""
+    for number, item in enumerate(items, first):
         position = f"{part.name}, record {number}"
         fits = kind_of_item(item) == kind
         yield (
@@ -329,9 +353,11 @@ def _misfit(item: object, kind: str) -> str:
     return f"{describe(item)} is not a record: give (id, text), a dict or an nd.Document"
 
 
-def _of_documents(items: Iterable[tuple[str, Any]], part: SourcePart) -> Iterator[Record]:
+def _of_documents(
+    part: SourcePart, first: int, groups: Iterable[Sequence[Any]]
+) -> Iterator[Record]:
     """Pass documents on as they are: the verb that uses them checks each."""
-    for position, item in items:
+    for position, item in _of_one_kind(part, first, chain.from_iterable(groups), DOCUMENT):
         if isinstance(item, RecordError):
             yield item
         elif type(item.id) is not str or type(item.text) is not str or item.kept:
@@ -362,31 +388,65 @@ def _with_plain_values(document: Document, position: str, reading: Reading) -> R
     return record
 
 
-def _of_pairs(items: Iterable[tuple[str, Any]], part: SourcePart) -> Iterator[Record]:
+def _of_pairs(part: SourcePart, first: int, groups: Iterable[Sequence[Any]]) -> Iterator[Piece]:
     if part.reading.keep:
         problem = f"{part.label}: pairs of id and text have no further columns"
         step = "give dicts instead, or leave `keep` out"
         raise ArgumentError(problem, step, code="arguments-conflict")
     id = 0 if part.reading.has_ids else None
     pair = Columns(names=(ID, TEXT), id=id, text=(1,), keep=())
-    for position, item in items:
-        if isinstance(item, RecordError):
-            yield item
-        elif len(item) != 2:
-            values = counted(len(item), "value")
-            yield RecordError(
-                position,
-                f"a record of {values}: give (id, text), or a dict",
-                code="record-malformed",
-            )
+    where = f"{part.name}, record "
+    for group in groups:
+        is_plain = len(group) > 1 and {*map(type, group)} <= {tuple, list}
+        if is_plain and {*map(len, group)} == {2}:
+            columns = list(zip(*group, strict=True))
+            yield from from_columns(where, first, columns, pair, part.reading)
         else:
-            yield from_row(position, item, pair, part.reading)
+            for position, item in _of_one_kind(part, first, group, PAIR):
+                yield _of_pair(position, item, pair, part.reading)
+        first += len(group)
 
 
-def _of_mappings(items: Iterable[tuple[str, Any]], part: SourcePart) -> Iterator[Record]:
+def _of_pair(position: str, item: Any, pair: Columns, reading: Reading) -> Record:
+    if isinstance(item, RecordError):
+        return item
+    if len(item) == 2:
+        return from_row(position, item, pair, reading)
+    reason = f"a record of {counted(len(item), 'value')}: give (id, text), or a dict"
+    return RecordError(position, reason, code="record-malformed")
+
+
+def _of_mappings(part: SourcePart, first: int, groups: Iterable[Sequence[Any]]) -> Iterator[Piece]:
     reading = part.reading
-    objects = (_take_columns(position, item, reading) for position, item in items)
-    return from_objects(part, objects, reading)
+    unseen = list_unseen(reading)
+    for group in groups:
+        if (run := _make_run_of(part, first, group, unseen)) is not None:
+            yield run
+        else:
+            items = _of_one_kind(part, first, group, MAPPING)
+            objects = (_take_columns(position, item, reading) for position, item in items)
+            yield from make_records(objects, reading, unseen)
+        first += len(group)
+    tell_unseen(part, unseen)
+
+
+def _make_run_of(
+    part: SourcePart, first: int, items: Sequence[Any], unseen: set[str]
+) -> Run | None:
+    """Make a run of dicts, None if any of them needs a closer look."""
+    if len(items) == 1 or {*map(type, items)} != {dict}:
+        return None
+    reading, columns = part.reading, take_columns(items, part.reading)
+    if columns is None:
+        return None
+    texts = [columns.values[name] for name in reading.text]
+    kept = {name: columns.values[name] for name in reading.keep}
+    numbers = range(first, first + len(items))
+    run = make_run(f"{part.name}, record ", numbers, columns.ids, texts, kept, reading=reading)
+    if run is None or not are_unicode(run.texts):
+        return None
+    unseen -= columns.seen
+    return run
 
 
 def _take_columns(position: str, item: Any, reading: Reading) -> Object:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
 import orjson
@@ -30,16 +30,17 @@ from neardup_solr.sources.blocks import (
     split_lines,
     without_end,
 )
-from neardup_solr.sources.column import LACKING, choose_id, dig
+from neardup_solr.sources.column import choose_id
 from neardup_solr.sources.compression import fail
 from neardup_solr.sources.document import make_run
 from neardup_solr.sources.objects import (
-    are_rounded,
+    ObjectColumns,
     list_unseen,
     load,
     make_object,
     make_records,
     parse_json,
+    take_columns,
     tell_unseen,
 )
 from neardup_solr.sources.part import Piece, Record, SourcePart, SourceTable
@@ -156,14 +157,6 @@ class JsonObjects:
         return make_records(objects, reading, unseen)
 
 
-class _Columns(NamedTuple):
-    """The columns of the objects in a chunk by name, and which of the names any object has."""
-
-    ids: Sequence[Any]
-    values: Mapping[str, Sequence[Any]]
-    seen: set[str]
-
-
 def _first_names(
     part: SourcePart, chunks: Iterator[_Chunk], room: int
 ) -> tuple[list[str], Iterator[_Chunk]]:
@@ -188,7 +181,7 @@ def _first_names(
     return list(names), chain(looked, chunks)
 
 
-def _scan(block: bytes, number: int, reading: Reading) -> _Columns | None:
+def _scan(block: bytes, number: int, reading: Reading) -> ObjectColumns | None:
     """Read the columns of plain objects in lines, or None if one is not plain."""
     from neardup_solr.kernel.json_lines import LEAST, scan_objects
 
@@ -207,7 +200,7 @@ def _scan(block: bytes, number: int, reading: Reading) -> _Columns | None:
     first = len(reading.text)
     taken[first:] = [orjson.loads(b"[%s]" % each.whole()[:-1]) for each in taken[first:]]
     values = dict(zip(names[len(names) - len(taken) :], taken, strict=True))
-    return _Columns(ids, values, {names[at] for at in np.flatnonzero(seen).tolist()})
+    return ObjectColumns(ids, values, {names[at] for at in np.flatnonzero(seen).tolist()})
 
 
 @lru_cache(maxsize=4)
@@ -228,7 +221,7 @@ def _stands_alone(name: str) -> bool:
     return name.isascii() and name == name.strip() and "." not in name
 
 
-def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | None:
+def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> ObjectColumns | None:
     """Read the columns of objects, or None if any of them needs a closer look."""
     written = cast("Sequence[bytes]", raws)  # orjson refuses None, which is a line too long
     try:
@@ -242,26 +235,12 @@ def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | 
     needed = 2 * (sum(map(len, objects)) + list(map(type, values)).count(str))
     if joined.count(b'"') != needed and has_key_twice(objects, joined):
         return None
-    return _take_columns(objects, reading)
-
-
-def _take_columns(objects: Sequence[dict[str, Any]], reading: Reading) -> _Columns | None:
-    """Take the columns of objects, or None if one is kept that may have lost digits."""
-    columns, seen = dict[str, Sequence[Any]](), set[str]()
-    names = {*reading.text, *reading.keep} | ({reading.id} if reading.has_ids else set())
-    for name in names:
-        values = [item.get(name, LACKING) for item in objects]
-        if LACKING in values:
-            pairs = zip(values, objects, strict=True)
-            values = [dig(item, name, LACKING) if each is LACKING else each for each, item in pairs]
-        if any(value is not LACKING for value in values):
-            seen.add(name)
-        values = [None if value is LACKING else value for value in values]
-        kinds = set(map(type, values))
-        if name in reading.keep and not kinds.isdisjoint((float, list)) and are_rounded(values):
-            return None
-        columns[name] = pack(values) if kinds == {str} and name in reading.text else values
-    return _Columns(columns.get(reading.id, []), columns, seen)
+    columns = take_columns(objects, reading)
+    if columns is None:
+        return None
+    texts = {name: columns.values[name] for name in reading.text}
+    packed = {name: pack(each) for name, each in texts.items() if set(map(type, each)) == {str}}
+    return columns._replace(values={**columns.values, **packed})
 
 
 def find_array(part: SourcePart, room: int) -> tuple[SourcePart, tuple[int, int] | None]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
@@ -69,6 +69,32 @@ def tell_unseen(part: SourcePart, unseen: set[str]) -> None:
     if unseen:
         names = " or ".join(map(repr, sorted(unseen)))
         part.on_notice(f"{part.name}: no record has a column {names}")
+
+
+class ObjectColumns(NamedTuple):
+    """The columns of objects by name, and which of the names any object has."""
+
+    ids: Sequence[Any]
+    values: Mapping[str, Sequence[Any]]
+    seen: set[str]
+
+
+def take_columns(objects: Sequence[dict[Any, Any]], reading: Reading) -> ObjectColumns | None:
+    """Take the columns of objects, or None if one is kept that may have lost digits."""
+    columns, seen = dict[str, Sequence[Any]](), set[str]()
+    names = {*reading.text, *reading.keep} | ({reading.id} if reading.has_ids else set())
+    for name in names:
+        values = [item.get(name, LACKING) for item in objects]
+        if any(value is LACKING for value in values):
+            values = [dig(item, name, LACKING) for item in objects]
+        if any(value is not LACKING for value in values):
+            seen.add(name)
+        values = [None if value is LACKING else value for value in values]
+        kinds = set(map(type, values))
+        if name in reading.keep and not kinds.isdisjoint((float, list)) and are_rounded(values):
+            return None
+        columns[name] = values
+    return ObjectColumns(columns[reading.id] if reading.has_ids else (), columns, seen)
 
 
 def make_records(objects: Iterable[Object], reading: Reading, unseen: set[str]) -> Iterator[Record]:

@@ -27,7 +27,7 @@ import neardup_solr as nd
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
-from neardup_solr.sources import Reading, arrow, document, lines, text_files
+from neardup_solr.sources import Reading, arrow, document, in_memory, lines, text_files
 from neardup_solr.sources import csv as csv_rows
 from neardup_solr.sources import json as json_lines
 from neardup_solr.testing import SIZES
@@ -141,7 +141,7 @@ def read(source: Any, reading: Reading) -> list[str] | str:
 def no_runs() -> Iterator[None]:
     """Documents are read one by one."""
     with ExitStack() as stack:
-        for module in (lines, csv_rows, json_lines, document, text_files):
+        for module in (lines, csv_rows, json_lines, document, text_files, in_memory):
             stack.enter_context(patch.object(module, "make_run", return_value=None))
         yield
 
@@ -234,9 +234,17 @@ def test_columns(rows: list[tuple[Any, Any, Any]], columns: dict[str, Any], loss
     good = [("0", "good", 2.5)] * len(rows)
     frame = pd.DataFrame(good + rows, columns=["id", "text", "title"], dtype=object)
     reading = Reading(lossy=lossy, **columns)
-    found = read(frame, reading)
-    with no_runs():
-        assert read(frame, reading) == found
+    items: list[Any] = [dict(zip(frame.columns, row, strict=True)) for row in good + rows]
+    lacking = [{name: item[name] for name in item if item[name] is not None} for item in items]
+    given: list[Any] = [frame, frame.to_dict("list"), items, lacking, [*items, "odd", *items]]
+    if not reading.keep and "title" not in reading.text:
+        given += [[row[:2] for row in good + rows], [good[0][:2], *rows]]
+    for source in given:
+        with patch.object(in_memory, "FRAME_ROWS", 2):
+            found = read(source, reading)
+        assert read(source, reading) == found
+        with no_runs():
+            assert read(source, reading) == found
 
 
 CONTENTS = st.one_of(
