@@ -95,6 +95,13 @@ def test_search_and_index_load_only_their_own(source: Path) -> None:
         assert not others & OF_TABLES
 
 
+def test_lint_loads_no_numbers() -> None:
+    """It makes no signatures, unless it estimates what those of a sample would take."""
+    ours, others = loaded_by("lint", "-c", "none", "--solr", "http://127.0.0.1:9/solr")
+    assert in_room(ours, "kernel", "minhash", "sources") == set()
+    assert not others & {"numpy", *OF_TABLES}
+
+
 ALLOWED = {
     "search": {"search", "criteria", "collection_measure", "connect"},
     "index": {

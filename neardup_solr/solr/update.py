@@ -14,7 +14,6 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.minhash import encode_documents
 from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
@@ -55,6 +54,8 @@ def orders(
     The text itself is not among them: the collection has it. Fields that a text without words does
     not have are removed.
     """
+    from neardup_solr.minhash import encode_documents  # with NumPy; lint makes no orders
+
     written = replace(settings, fields=settings.fields - {TEXT})
     empty = dict.fromkeys(name for name in OWN if name in (*written.fields, SETTINGS))
     # The settings include the text, so readers need not know that the collection had it before.

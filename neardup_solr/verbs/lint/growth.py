@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import orjson
 
-from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings_by_name import ANNOTATED
 from neardup_solr.solr import admin, own_schema
@@ -83,6 +82,8 @@ def estimate_growth(collection: Collection) -> Growth | None:
 
 def _bytes_of(text: str) -> int:
     """Count the bytes of our fields for a text. It is not signed: signatures have a fixed size."""
+    from neardup_solr.minhash import make_entry  # with NumPy, for collections without our fields
+
     entry = make_entry(Document(id="sample", text=text), ANNOTATED, is_signed=False)
     fields = {
         "md5_hash": entry.md5_hash,
