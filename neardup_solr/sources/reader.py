@@ -373,7 +373,10 @@ def check_columns(parts: Sequence[SourcePart]) -> list[SourcePart]:
         part = parts[at]  # read as the first one, once that is open
         if not part.is_file():  # what a pipe gives cannot be read twice
             continue
-        table = open_part(replace(part, on_progress=None))
+        try:
+            table = open_part(replace(part, on_progress=None))
+        except RecordError:  # damaged from the beginning, which reading tells
+            continue
         if at == 0:
             parts = _with_reading(parts, table.reading)
         if table.names is None or part.format in WITHOUT_COLUMNS:

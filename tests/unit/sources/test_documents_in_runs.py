@@ -247,6 +247,37 @@ def test_columns(rows: list[tuple[Any, Any, Any]], columns: dict[str, Any], loss
             assert read(source, reading) == found
 
 
+WRITERS = st.sampled_from(
+    [
+        (".jsonl", bytes),
+        (".jsonl", lambda written: b"\xef\xbb\xbf" + written),
+        (".jsonl", lambda written: written.decode("utf-8", "replace").encode("utf-16")),
+        (".jsonl.gz", gzip.compress),
+        (".jsonl.zst", lambda written: zstandard.compress(written)[:-3]),
+    ]
+)
+
+
+@given(
+    parts=st.lists(st.tuples(st.lists(OBJECTS | SPOILT, max_size=3), WRITERS), max_size=4),
+    block=BLOCKS,
+    columns=OF_OBJECTS,
+)
+def test_parts_of_a_table(
+    tmp_path_factory: pytest.TempPathFactory,
+    parts: list[tuple[list[bytes], tuple[str, Callable[[bytes], bytes]]]],
+    block: int,
+    columns: dict[str, Any],
+) -> None:
+    folder = tmp_path_factory.mktemp("runs") / "parts"
+    folder.mkdir()
+    good = [b'{"id": 0, "text": "good"}'] * 4
+    (folder / "a.jsonl").write_bytes(b"\n".join(good))
+    for at, (found, (suffix, compress)) in enumerate(parts):
+        (folder / f"b{at}{suffix}").write_bytes(compress(b"\n".join([*good[:1], *found])))
+    check(folder, block, **columns)
+
+
 CONTENTS = st.one_of(
     st.text(max_size=5).map(str.encode),
     st.binary(max_size=5),
