@@ -5,9 +5,9 @@
 Documents of 200 words, as JSON lines (also in gzip), CSV and Parquet (row groups of 20,000): pairs
 by estimate and by words, signatures, and an index with all fields, up to where documents would be
 posted to Solr, which is not there. Each run is a process of its own, bound to so many cores, in
-which all is compiled before; the versions and the numbers of cores take turns; medians.
-The main thread's share
-is its processor time over that of the process on one core: what cannot be spread over cores.
+which all is compiled before; the versions and the numbers of cores take turns; medians. The main
+thread's share is its processor time over that of the process on one core: what cannot be spread
+over cores.
 Every number of cores and format has to give the same pairs. Then the command compares 800 documents
 from a shell, with bytecode and machine code written before: what a small run pays for its start.
 `--only index` measures the works again whose names hold that, and keeps the others. Results go to
