@@ -240,6 +240,12 @@ def check_digests(runs: list[dict[str, Any]]) -> None:
             assert len(digests) <= 1, f"{measure}: the results differ"
 
 
+def list_works(runs: list[dict[str, Any]], version: str) -> list[str]:
+    """List the works that a version has done, in their order."""
+    done = {run["work"] for run in runs if run["version"] == version}
+    return [name for name, *_ in WORKS if name in done]
+
+
 def median(runs: list[dict[str, Any]], name: str, **of: object) -> float:
     """Compute the median of a figure over some runs."""
     chosen = [run for run in runs if all(run[key] == value for key, value in of.items())]
@@ -249,7 +255,7 @@ def median(runs: list[dict[str, Any]], name: str, **of: object) -> float:
 def tabulate_cores(runs: list[dict[str, Any]], cores: list[int]) -> str:
     """Tabulate the wall time by number of cores, and the main thread's share of the work."""
     rows = []
-    for name, *_ in WORKS:
+    for name in list_works(runs, "now"):
         walls = [median(runs, "seconds", work=name, cores=count, version="now") for count in cores]
         on_one = {"work": name, "cores": min(cores), "version": "now"}
         share = median(runs, "main", work=name, cores=max(cores), version="now") / median(
@@ -269,7 +275,7 @@ def tabulate_stages(runs: list[dict[str, Any]], cores: list[int]) -> str:
     rows = [
         [name, *(statistics.median(run["stages"].get(stage, 0.0) for run in own
                                    if run["work"] == name) for stage in stages)]
-        for name, *_ in WORKS
+        for name in list_works(own, "now")
     ]  # fmt: skip
     return results.table(["work", *stages], rows)
 
@@ -277,9 +283,8 @@ def tabulate_stages(runs: list[dict[str, Any]], cores: list[int]) -> str:
 def tabulate_versions(runs: list[dict[str, Any]], cores: list[int]) -> str:
     """Tabulate wall and processor time of the earlier version and of this one."""
     rows = []
-    known = {run["work"] for run in runs if run["version"] == "before"}
-    for name, *_ in WORKS:
-        for count in cores if name in known else ():
+    for name in list_works(runs, "before"):
+        for count in cores:
             row: list[object] = [name, count]
             for figure in ("seconds", "processor"):
                 before, now = (

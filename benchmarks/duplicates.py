@@ -164,7 +164,7 @@ PARTS = {
             options.documents, options.rounds, lambda task: _perform(task, peers.work)
         ),
         peers.sections,
-        (800, 10_000, 40_000, 300_000),
+        (800, 10_000, 300_000),
     ),
     "verify": Part(served.verified, served.verified_sections, (400_000,)),
     "again": Part(served.again, served.again_sections, (400_000,)),
