@@ -111,8 +111,12 @@ def fastdedup(path: Path, cores: int) -> int:
              "--num-hashes", str(BANDS * ROWS), "--bands", str(BANDS),
              "--rows-per-band", str(ROWS), "-t", str(LEAST)]  # fmt: skip
     _timed(lambda: subprocess.run(words, stdout=subprocess.PIPE, check=True).returncode)
-    with path.with_suffix(".unique.removed.jsonl").open("rb") as removed:
-        return sum(1 for _ in removed)
+    return _count_lines(path) - _count_lines(path.with_suffix(".unique.jsonl"))
+
+
+def _count_lines(path: Path) -> int:
+    with path.open("rb") as lines:
+        return sum(1 for _ in lines)
 
 
 IN_MEMORY = {"neardup_solr": ours, "gaoya": gaoya, "rensa": rensa, "datasketch": datasketch}

@@ -13,7 +13,7 @@ from neardup_solr.clusters.components import Labels, components, components_apar
 from neardup_solr.distinct import mark_among
 from neardup_solr.kernel import graph
 from neardup_solr.measures import Similarities
-from neardup_solr.measures.pairs import NO_PAIRS, Pairs, number_pairs
+from neardup_solr.measures.pairs import NO_PAIRS, Pairs, number_pairs, pairs_of
 from neardup_solr.measures.wedges import list_neighbours
 
 LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
@@ -74,13 +74,15 @@ def fold_identical(
     each. The labels of all come from those of the folded pairs: `labels[stand_ins]`. So a million
     identical documents make no pair. If pairs become equal, the greatest similarity counts.
     """
-    ends = np.sort(stand_ins[pairs], axis=1)
-    order = np.lexsort((-similarities, ends[:, 1], ends[:, 0]))
-    ends = ends[order]
-    is_first = np.ones(len(ends), dtype=np.bool_)
-    is_first[1:] = (ends[1:] != ends[:-1]).any(axis=1)
-    kept = is_first & (ends[:, 0] != ends[:, 1])
-    return ends[kept].astype(np.uint32), similarities[order][kept]
+    numbers = number_pairs(np.sort(stand_ins[pairs], axis=1))
+    order = np.argsort(numbers, kind="stable")  # which takes little time if they are in order
+    numbers = numbers[order]
+    starts = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] + np.uint64(1)))
+    if not len(starts):
+        return pairs[:0], similarities[:0]
+    ends, greatest = pairs_of(numbers[starts]), np.maximum.reduceat(similarities[order], starts)
+    are_apart = ends[:, 0] != ends[:, 1]
+    return ends[are_apart], greatest[are_apart]
 
 
 def missing_pairs(

@@ -220,6 +220,20 @@ def equal_values(signatures, pairs, equal):
         equal[pair] = count / hashes
 
 
+@compiled("uint32[,] uint32[,] int64 int64 int64[]")
+def equal_bands(signatures, pairs, bands, rows, counts):
+    """Fill `counts` (int64, pairs) with the number of bands of `rows` values that two share."""
+    for pair in range(len(pairs)):
+        signature, other_signature = signatures[pairs[pair, 0]], signatures[pairs[pair, 1]]
+        count = 0
+        for band in range(bands):
+            row = 0
+            while row < rows and signature[band * rows + row] == other_signature[band * rows + row]:
+                row += 1
+            count += row == rows
+        counts[pair] = count
+
+
 @compiled("uint64[] int64 int64 int64 uint16[]")
 def count_hashes(hashed, shift, first, last, counts):
     """Count hashes (uint64) in `counts` (uint16), each in the slot of its bits above `shift`.

@@ -94,20 +94,47 @@ def estimate_pairs(
 ) -> Similarities:
     """Estimate the Jaccard similarity of each pair, by so many threads.
 
-    `signatures` has shape (documents, hashes), `pairs` (pairs, 2) row numbers. Of a mapped file,
-    pages leave memory after each part whose rows lie far apart, as each brings its neighbours.
+    `signatures` has shape (documents, hashes), `pairs` (pairs, 2) row numbers.
     """
     shares = np.empty(len(pairs), dtype=np.float64)
 
     def estimate_part(part: slice) -> None:
         joins.equal_values(signatures, pairs[part], shares[part])
+
+    _compare_signatures(estimate_part, signatures, pairs, threads)
+    return shares
+
+
+def count_shared_bands(
+    signatures: NDArray[np.uint32], pairs: Pairs, settings: Settings, *, threads: int = 1
+) -> Counts:
+    """Count the LSH bands in which each pair of rows of signatures agrees, by so many threads."""
+    counts = np.empty(len(pairs), dtype=np.int64)
+
+    def count_part(part: slice) -> None:
+        joins.equal_bands(signatures, pairs[part], settings.bands, settings.rows, counts[part])
+
+    _compare_signatures(count_part, signatures, pairs, threads)
+    return counts
+
+
+def _compare_signatures(
+    work: Callable[[slice], None], signatures: NDArray[np.uint32], pairs: Pairs, threads: int
+) -> None:
+    """Do work on parts of the pairs of signatures.
+
+    Of a mapped file, pages leave memory after each part whose rows lie far apart, as each brings
+    its neighbours.
+    """
+
+    def work_on_part(part: slice) -> None:
+        work(part)
         first, last = int(pairs[part].min(initial=0)), int(pairs[part].max(initial=0))
         if (last - first) * signatures.strides[0] > WIDE:
             release_pages(signatures)
 
-    in_parts(estimate_part, np.full(len(pairs), signatures.shape[1]), threads)
+    in_parts(work_on_part, np.full(len(pairs), signatures.shape[1]), threads)
     release_pages(signatures)
-    return shares
 
 
 def find_shared_words(

@@ -297,17 +297,6 @@ def hash_bands(signatures: NDArray[np.uint32], bands: int, rows: int) -> NDArray
     return hashed
 
 
-def count_shared_bands(
-    signatures: NDArray[np.uint32], pairs: NDArray[np.uint32], settings: Settings
-) -> NDArray[np.int64]:
-    """Count the LSH bands in which each pair of rows (pairs, 2) of signatures agrees."""
-    used = settings.bands * settings.rows
-    equal = signatures[pairs[:, 0], :used] == signatures[pairs[:, 1], :used]
-    by_band = equal.reshape(len(pairs), settings.bands, settings.rows).all(axis=2)
-    counts: NDArray[np.int64] = by_band.sum(axis=1)
-    return counts
-
-
 def hash_texts(texts: Sequence[str]) -> NDArray[np.uint64]:
     """Hash each text to 64 bits, never 0."""
     packed = pack(texts)

@@ -11,12 +11,13 @@ from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
 from neardup_solr.clusters.canonical import FILLED, LENGTH, Rule
 from neardup_solr.clusters.components import Labels, components
 from neardup_solr.clusters.linkage import missing_pairs
+from neardup_solr.cores import count_cores
 from neardup_solr.distinct import sort_distinct, sort_distinct_rows
 from neardup_solr.errors import SettingsError
-from neardup_solr.mapped_pages import release_pages
 from neardup_solr.measures import Distances, Similarities
 from neardup_solr.measures.pairs import NO_PAIRS, Pairs, find_pairs
-from neardup_solr.minhash.sign import count_shared_bands, hash_texts
+from neardup_solr.measures.sets import count_shared_bands
+from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.progress import gc_disabled
 from neardup_solr.records import NO_DISTANCE, sort_naturally
 from neardup_solr.text.symbols import mark_symbols
@@ -34,8 +35,6 @@ from neardup_solr.verbs.duplicates.graph import (
 )
 from neardup_solr.verbs.duplicates.parts import AT_ONCE
 from neardup_solr.verbs.duplicates.verified import Verified
-
-PAIRS_AT_ONCE = 1 << 12  # whose signatures are looked at, in pages that hold others, too
 
 
 @gc_disabled()
@@ -55,7 +54,10 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
         near.append(_renumber(comparison.verify(lacking_rows), rows))
     pairs = np.concatenate([each.pairs for each in near])
     similarities = np.concatenate([each.similarities for each in near])
-    shared, answers = _count_shared(corpus, rows[pairs]), comparison.answers
+    answers = comparison.answers
+    shared = count_shared_bands(
+        corpus.signatures, rows[pairs], corpus.settings, threads=count_cores()
+    )
     same, different = (
         _locate_pairs(judged[np.isin(judged, rows).all(axis=1)], rows)
         for judged in (answers.pairs[word] if answers else NO_PAIRS for word in (SAME, DIFFERENT))
@@ -194,13 +196,3 @@ def _read_values(rule: Rule, comparison: Comparison, rows: RowNumbers) -> list[o
             step = f"{hint}, or choose a different `canonical`"
             raise SettingsError(f"no document has the field {name!r}", step, code="field-empty")
     return values
-
-
-def _count_shared(corpus: Corpus, pairs: Pairs) -> NDArray[np.int64]:
-    """Count the LSH bands in which each pair of rows agrees."""
-    shared = np.empty(len(pairs), dtype=np.int64)
-    for at in range(0, len(pairs), PAIRS_AT_ONCE):
-        part = slice(at, at + PAIRS_AT_ONCE)
-        shared[part] = count_shared_bands(corpus.signatures, pairs[part], corpus.settings)
-        release_pages(corpus.signatures)
-    return shared
