@@ -71,7 +71,7 @@ def write_documents(
     profiles, profile_bounds, shingles, shingle_bounds,
     words, signatures, keys, layout, out, ends,
 ):  # fmt: skip
-    """Write a list of documents, of which document d ends at ends[d]; `out` has room for it.
+    """Write documents to `out`, which has room for them. Document d ends at ends[d].
 
     Texts come as in `Packed`. Those of `kept` and `profiles` are members of an object that are
     written as they are, behind the bracket and before the stamp, `shingles` elements of a list,

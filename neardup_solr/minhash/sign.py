@@ -334,7 +334,7 @@ def _encode_short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray
 
 
 def _pack_short(sequences: list[bytes]) -> NDArray[np.uint32]:
-    """Pack the bytes and the length of each sequence that is short enough; 0 for the others."""
+    """Pack the bytes and the length of each sequence that is short enough, 0 for the others."""
     lengths = np.fromiter(map(len, sequences), dtype=np.uint32)
     first = np.array(sequences, dtype="S3").view(np.uint8).reshape(-1, 3).astype(np.uint32)
     last = first[np.arange(len(first)), np.minimum(lengths, 3) - 1]

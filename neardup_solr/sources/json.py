@@ -205,7 +205,7 @@ def _scan(block: bytes, number: int, reading: Reading) -> ObjectColumns | None:
 
 @lru_cache(maxsize=4)
 def _choose_kinds(reading: Reading) -> tuple[list[str], Packed, NDArray[np.uint8]]:
-    """List the columns that are read in compiled code: id, texts, kept ones; and their kinds."""
+    """List the columns that are read in compiled code (id, texts, kept ones) and their kinds."""
     from neardup_solr.kernel.json_lines import ID, KEPT, MAY_LACK, TEXT
 
     ids = [reading.id] if reading.has_ids else []
