@@ -65,13 +65,13 @@ if measure == "signatures":
     nd.signatures(path, output, on_progress=note)
     digest = hashlib.md5(open(output, "rb").read()).hexdigest()
 elif measure == "index":
-    nd.index(path, solr, job=output, on_progress=note)
+    nd.index(path, solr, job=f"{output}.job", on_progress=note)
     digest = hashlib.md5(repr(sorted(posted.items())).encode()).hexdigest()
 else:
     report = nd.duplicates(path, measure=measure, on_progress=note)
 seconds, processor, main = (clock() - start for clock, start in zip(clocks, began))
 if measure == "index":
-    shutil.rmtree(output, ignore_errors=True)
+    shutil.rmtree(f"{output}.job", ignore_errors=True)
 elif measure != "signatures":
     pairs = sorted((pair.id, pair.other_id, round(pair.similarity, 9)) for pair in report.pairs)
     digest = hashlib.md5(repr(pairs).encode()).hexdigest()

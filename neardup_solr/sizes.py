@@ -19,6 +19,7 @@ class Sizes:
     read_files: int = 64  # of a folder that are read together
     any_growth: int = 1 << 28  # bytes up to which a compressed file may grow by any factor
     sheet_rows: int = 1 << 20  # of a workbook, with the header, as Excel has it
+    kept_pages: int = 1 << 28  # bytes of a mapped file that stay in memory once they were read
     held_column: int = 1 << 26  # bytes of a column held in memory; more of them go to a file
 
     # Signatures, candidates, comparisons

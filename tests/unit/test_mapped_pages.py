@@ -10,8 +10,15 @@ import numpy as np
 import pytest
 
 from neardup_solr.mapped_pages import release_pages
+from neardup_solr.testing import SIZES
 
 ROWS = 1 << 14
+
+
+@pytest.fixture(autouse=True)
+def _small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of small files are released, too."""
+    monkeypatch.setattr(SIZES, "kept_pages", 0)
 
 
 def test_values_are_the_same_after_they_left_memory() -> None:
