@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,11 +178,6 @@ def arrange_clusters(
         sides=np.zeros_like(labels) if sides is None else sides,
         texts=np.full_like(labels, -1) if texts is None else texts,
     )
-
-
-def make_clusters(ids: Sequence[AnyId], pairs: Pairs, **columns: Any) -> tuple[Cluster, ...]:
-    """Make the clusters of `arrange_clusters`, by ids in natural order."""
-    return arrange_clusters(pairs, **columns).make(ids)
 
 
 def _guards(

@@ -14,10 +14,10 @@ from neardup_solr.kernel.json_lines import (
     OPEN,
     QUOTE,
     SPACE,
-    has_special,
+    copy_plain,
 )
 from neardup_solr.kernel.md5 import md5
-from neardup_solr.kernel.normal import BLANK, load_eight
+from neardup_solr.kernel.normal import BLANK
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2, N3, N4, N6, N8 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6), U64(8)
@@ -113,10 +113,12 @@ def write_documents(
         if words[document]:
             if layout.has_bands:
                 at = _copy_all(BANDS, out, at)
-                at = _put_keys(keys[document], out, at)
+                bands = keys[document]  # as `signature.make_band_keys` writes it
+                at = _put_terms(bands, len(bands), U64(16), U64(12), out, at)
             if layout.terms:
                 at = _copy_all(TERMS, out, at)
-                at = _put_terms(signatures[document], layout.terms, out, at)
+                values = signatures[document]  # as `signature.make_signature_terms` writes it
+                at = _put_terms(values, layout.terms, N0, N8, out, at)
             if layout.has_shingles:
                 at = _copy_all(SHINGLES, out, at)
                 first, last = shingle_bounds[document], shingle_bounds[document + 1]
@@ -155,14 +157,9 @@ def _put_string(data, first, last, out, at):
     out[at] = QUOTE
     at += N1
     while first < last:
-        while first + N8 <= last:
-            eight = load_eight(data, first)
-            if has_special(eight):
-                break
-            for offset in range(8):
-                out[at + U64(offset)] = U8(eight >> U64(8 * offset))
-            first += N8
-            at += N8
+        moved = copy_plain(data, first, last, out, at)
+        first += moved
+        at += moved
         if first == last:
             break
         byte = data[first]
@@ -229,24 +226,11 @@ def _put_position(position, out, at):
 
 
 @inner
-def _put_keys(keys, out, at):
-    """Write the terms of bands: see `signature.make_band_keys`."""
-    for band in range(len(keys)):
-        at = _put_position(U64(band), out, at)
-        at = _put_hexadecimal(keys[band] >> U64(16), U64(12), out, at)
-        out[at] = QUOTE
-        out[at + N1] = COMMA
-        at += N2
-    out[at - N1] = LIST_END
-    return at
-
-
-@inner
-def _put_terms(signature, terms, out, at):
-    """Write the terms of a signature: see `signature.make_signature_terms`."""
-    for place in range(terms):
+def _put_terms(values, count, shift, digits, out, at):
+    """Write a term for each value: its place, and so many digits of what is above `shift`."""
+    for place in range(count):
         at = _put_position(U64(place), out, at)
-        at = _put_hexadecimal(U64(signature[place]), N8, out, at)
+        at = _put_hexadecimal(U64(values[place]) >> shift, digits, out, at)
         out[at] = QUOTE
         out[at + N1] = COMMA
         at += N2

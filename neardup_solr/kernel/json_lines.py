@@ -275,14 +275,9 @@ def _read_string(block, at, texts, to):
     """Write a string without its escapes, and give what follows it and where it ends."""
     end = U64(len(block))
     while True:
-        while at + N8 <= end:
-            eight = load_eight(block, at)
-            if has_special(eight):
-                break
-            for offset in range(8):
-                texts[to + U64(offset)] = U8(eight >> U64(8 * offset))
-            at += N8
-            to += N8
+        moved = copy_plain(block, at, end, texts, to)
+        at += moved
+        to += moved
         byte = block[at]
         while byte >= SPACE and byte != QUOTE and byte != BACKSLASH:
             texts[to] = byte
@@ -299,7 +294,22 @@ def _read_string(block, at, texts, to):
 
 
 @inner
-def has_special(eight):
+def copy_plain(data, first, last, out, at):
+    """Copy bytes, eight at once, up to the first eight of which one is special; count them."""
+    begin = first
+    while first + N8 <= last:
+        eight = load_eight(data, first)
+        if _has_special(eight):
+            break
+        for offset in range(8):
+            out[at + U64(offset)] = U8(eight >> U64(8 * offset))
+        first += N8
+        at += N8
+    return first - begin
+
+
+@inner
+def _has_special(eight):
     """Tell whether one of eight bytes is a control character, a quote or a backslash.
 
     Where a byte is smaller than another, or none, subtracting sets its highest bit; see "Bit

@@ -19,7 +19,7 @@ from neardup_solr.reports import Add, Added, Beside, load_library, require_libra
 from neardup_solr.reports.parquet_files import open_parquet
 from neardup_solr.reports.workbook import open_sheet
 from neardup_solr.sources.column import matches
-from neardup_solr.sources.compression import COMPRESSIONS
+from neardup_solr.sources.compression import is_compressed
 from neardup_solr.sources.csv import csv_line
 from neardup_solr.sources.formats import suffix_of
 from neardup_solr.sources.part import SourceTable
@@ -42,7 +42,7 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
     if adds and source_format == "lines":  # which have no room for other columns
         same = None
     suffix = suffix_of(path)
-    if suffix in (".parquet", ".xlsx") and path.suffix.lower() in COMPRESSIONS:
+    if suffix in (".parquet", ".xlsx") and is_compressed(path):
         reason = f"{suffix} is already compressed"
         raise PathError(str(path), reason, f"end it in {suffix}", code="format-unknown")
     if suffix not in (same, *JSON_LINES):

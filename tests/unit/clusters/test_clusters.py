@@ -1,7 +1,9 @@
 """Missing pairs, diameters, bridges and whole clusters against slow oracles."""
 
 import re
+from collections.abc import Sequence
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr import Cluster
-from neardup_solr.clusters import bridges, diameters, make_clusters
+from neardup_solr.clusters import arrange_clusters, bridges, diameters
 from neardup_solr.clusters.components import components
 from neardup_solr.clusters.linkage import complete, link, missing_pairs
 from neardup_solr.measures.pairs import Pairs
@@ -27,6 +29,11 @@ GRAPHS = st.one_of(
 def as_pairs(*pairs: tuple[int, int]) -> Pairs:
     """Pairs as an array."""
     return np.array(pairs, dtype=np.uint32).reshape(-1, 2)
+
+
+def make_clusters(ids: Sequence[str], pairs: Pairs, **columns: Any) -> tuple[Cluster, ...]:
+    """The clusters of pairs, by ids in natural order."""
+    return arrange_clusters(pairs, **columns).make(ids)
 
 
 def shortest(documents: int, pairs: Pairs) -> NDArray[np.float64]:
