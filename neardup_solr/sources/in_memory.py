@@ -34,12 +34,12 @@ from neardup_solr.sources.document import (
     from_columns,
     from_row,
     make_document,
-    make_run,
 )
 from neardup_solr.sources.json import FIRST_OBJECTS
 from neardup_solr.sources.objects import (
     Object,
     list_unseen,
+    make_object_run,
     make_records,
     take_columns,
     tell_unseen,
@@ -439,10 +439,7 @@ def _make_run_of(
     reading, columns = part.reading, take_columns(items, part.reading)
     if columns is None:
         return None
-    texts = [columns.values[name] for name in reading.text]
-    kept = {name: columns.values[name] for name in reading.keep}
-    numbers = range(first, first + len(items))
-    run = make_run(f"{part.name}, record ", numbers, columns.ids, texts, kept, reading=reading)
+    run = make_object_run(f"{part.name}, record ", first, columns, reading)
     if run is None or not are_unicode(run.texts):
         return None
     unseen -= columns.seen

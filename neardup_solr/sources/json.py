@@ -32,12 +32,12 @@ from neardup_solr.sources.blocks import (
 )
 from neardup_solr.sources.column import choose_id
 from neardup_solr.sources.compression import fail
-from neardup_solr.sources.document import make_run
 from neardup_solr.sources.objects import (
     ObjectColumns,
     list_unseen,
     load,
     make_object,
+    make_object_run,
     make_records,
     parse_json,
     take_columns,
@@ -113,10 +113,7 @@ class JsonObjects:
         if columns is None:
             return None
         unseen -= columns.seen
-        texts = [columns.values[name] for name in reading.text]
-        kept = {name: columns.values[name] for name in reading.keep}
-        numbers = range(len(texts[0]))
-        return make_run(self._where, numbers, columns.ids, texts, kept, reading=reading)
+        return make_object_run(self._where, 0, columns, reading)
 
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the objects as they are written, empty for those that are too large."""

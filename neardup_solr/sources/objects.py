@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import orjson
 
 from neardup_solr.errors import RecordError
-from neardup_solr.records import NOTHING, as_whole
+from neardup_solr.records import NOTHING, Run, as_whole
 from neardup_solr.regex import regex
 from neardup_solr.sources.column import LACKING, dig
-from neardup_solr.sources.document import as_columns, decode_raw, make_document, unusable
+from neardup_solr.sources.document import as_columns, decode_raw, make_document, make_run, unusable
 from neardup_solr.sources.part import NUMBERED, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.values import Unusable, decode, too_large
@@ -95,6 +95,16 @@ def take_columns(objects: Sequence[dict[Any, Any]], reading: Reading) -> ObjectC
             return None
         columns[name] = values
     return ObjectColumns(columns[reading.id] if reading.has_ids else (), columns, seen)
+
+
+def make_object_run(
+    where: str, first: int, columns: ObjectColumns, reading: Reading
+) -> Run | None:  # fmt: skip
+    """Make a run of the columns of objects, numbered from `first` on, or None as `make_run`."""
+    texts = [columns.values[name] for name in reading.text]
+    kept = {name: columns.values[name] for name in reading.keep}
+    numbers = range(first, first + len(texts[0]))
+    return make_run(where, numbers, columns.ids, texts, kept, reading=reading)
 
 
 def make_records(objects: Iterable[Object], reading: Reading, unseen: set[str]) -> Iterator[Record]:

@@ -27,7 +27,7 @@ import neardup_solr as nd
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
-from neardup_solr.sources import Reading, arrow, document, in_memory, lines, text_files
+from neardup_solr.sources import Reading, arrow, document, in_memory, lines, objects, text_files
 from neardup_solr.sources import csv as csv_rows
 from neardup_solr.sources import json as json_lines
 from neardup_solr.testing import SIZES
@@ -141,7 +141,7 @@ def read(source: Any, reading: Reading) -> list[str] | str:
 def no_runs() -> Iterator[None]:
     """Documents are read one by one."""
     with ExitStack() as stack:
-        for module in (lines, csv_rows, json_lines, document, text_files, in_memory):
+        for module in (lines, csv_rows, objects, document, text_files):
             stack.enter_context(patch.object(module, "make_run", return_value=None))
         yield
 
