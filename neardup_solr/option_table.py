@@ -91,7 +91,8 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         ),
         "canonical": Option(
             "Document of a cluster to keep: first, longest, shortest, fullest (of columns), oldest,"
-            " oldest:FIELD, or FIELD=wire,agency (prefer the value wire, then agency).",
+            " newest, oldest:FIELD, newest:FIELD, or FIELD=wire,agency (prefer the value wire, then"
+            " agency).",
             "RULE",
         ),
         "annotate.mark": Option("With `follow`: also keep the cluster marks up to date."),

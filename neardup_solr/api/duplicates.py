@@ -68,8 +68,9 @@ def duplicates(
     pair with each document in it; with "mutual_best" and `against`, a pair counts only if neither
     document has a better match. That is the default for `fields` of two sources, whose records are
     compared as wholes, by weights that were learnt beforehand; else it is "single". `canonical` is
-    "first", "longest", "shortest", "fullest" (of fields), "oldest", "oldest:FIELD" or
-    "FIELD=wire,agency" (prefer the value wire, then agency).
+    "first", "longest", "shortest", "fullest" (of fields), "oldest", "newest" (by the column of the
+    last change), "oldest:FIELD", "newest:FIELD" or "FIELD=wire,agency" (prefer the value wire,
+    then agency).
 
     If Solr is away, the call waits for it, at most `patience` (seconds, or "5m").
 

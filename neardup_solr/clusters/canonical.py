@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,11 +16,12 @@ from neardup_solr.regex import regex
 
 LENGTH = "num_words"  # what `longest` and `shortest` compare
 FILLED = ":filled"  # what `fullest` compares: the number of values in the fields
-ARRIVAL = "_version_"  # what `oldest` compares; Solr counts it up with each change
+ARRIVAL = "_version_"  # of `oldest` and `newest`; Solr counts it up with each change
 _NUMBER = regex(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,2})?\s*")
 _WORDING = (
-    "choose longest, shortest, fullest, oldest, oldest:FIELD (the lowest value), first,"
-    " or trusted values in order of preference, such as FIELD=wire,agency"
+    "choose longest, shortest, fullest, oldest, oldest:FIELD (the lowest value), newest,"
+    " newest:FIELD (the latest date), first, or trusted values in order of preference, such as"
+    " FIELD=wire,agency"
 )
 
 
@@ -29,11 +30,12 @@ class Rule:
     """Rule for the canonical document: a field's least value, its greatest, or a trusted value.
 
     `field` is "" if only the ids count; `trusted` has values in the order of trust, and then no
-    other values of the field count.
+    other values of the field count. If it `is_date`, what is compared are the moments of its dates.
     """
 
     field: str = ""
     is_descending: bool = False
+    is_date: bool = False
     trusted: tuple[str, ...] = ()
 
     @property
@@ -77,6 +79,11 @@ _NAMED = {
     "shortest": Rule(field=LENGTH),
     "fullest": Rule(field=FILLED, is_descending=True),
     "oldest": Rule(field=ARRIVAL),
+    "newest": Rule(field=ARRIVAL, is_descending=True),
+}
+_BY_FIELD = {
+    "oldest:": Rule(),
+    "newest:": Rule(is_descending=True, is_date=True),
 }
 
 
@@ -84,8 +91,8 @@ def parse_rule(text: str) -> Rule:
     """The rule that a text stands for.
 
     `first` (id in natural order), `longest` and `shortest` (by words), `fullest` (by fields that
-    have a value), `oldest` (by order of arrival), `oldest:FIELD` (its least value), or
-    `FIELD=a,b,c`: trusted values, the most trusted first.
+    have a value), `oldest` and `newest` (by order of arrival), `oldest:FIELD` (its least value),
+    `newest:FIELD` (its latest date), or `FIELD=a,b,c`: trusted values, the most trusted first.
 
     Raises ArgumentError if it is none of these.
     """
@@ -95,8 +102,9 @@ def parse_rule(text: str) -> Rule:
     trusted = tuple(name.strip() for name in names.split(",") if name.strip())
     if is_trusted and field.strip() and trusted:
         return Rule(field=field.strip(), trusted=trusted)
-    if not is_trusted and text.startswith("oldest:") and text != "oldest:":
-        return Rule(field=text.removeprefix("oldest:"))
+    for begin, rule in _BY_FIELD.items():
+        if not is_trusted and text.startswith(begin) and text != begin:
+            return replace(rule, field=text.removeprefix(begin))
     reason = f"`canonical` cannot be {text!r}, which is not a rule"
     raise ArgumentError(reason, _WORDING, code="argument-invalid")
 

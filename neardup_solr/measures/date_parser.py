@@ -37,10 +37,11 @@ _BEGINS = {begin: month for month, names in enumerate(_MONTHS.splitlines(), 1)
 _MONTH = regex("|".join(sorted(_BEGINS, key=len, reverse=True)))
 
 
-def read_date(text: str) -> tuple[int, int, int] | None:
+def read_date(text: str, *, month_first: bool = False) -> tuple[int, int, int] | None:
     """Read a date as year, month and day, 0 if missing. Return None if it is none.
 
-    The year comes first, or last after day and month, or month and day if only that is a date.
+    The year comes first, or last after day and month, or month and day if only that is a date; if
+    `month_first`, it is the other way round.
     """
     if len(text) > LONGEST:
         return None
@@ -50,6 +51,8 @@ def read_date(text: str) -> tuple[int, int, int] | None:
         return _read_named(text)
     first, second, third = (int(part or 0) for part in match.groups())
     orders = [(first, second, third), (third, second, first), (third, first, second)]
+    if month_first:
+        orders[1:] = orders[:0:-1]
     if second and not third:
         orders.append((second, first, 0))
     return next((order for order in orders if _is_date(*order)), None)

@@ -13,8 +13,9 @@ from neardup_solr.clusters.components import Labels, components
 from neardup_solr.clusters.linkage import missing_pairs
 from neardup_solr.cores import count_cores
 from neardup_solr.distinct import sort_distinct, sort_distinct_rows
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import DataError, SettingsError
 from neardup_solr.measures import Distances, Similarities
+from neardup_solr.measures.moments import read_moments
 from neardup_solr.measures.pairs import NO_PAIRS, Pairs, find_pairs
 from neardup_solr.measures.sets import count_shared_bands
 from neardup_solr.minhash.sign import hash_texts
@@ -195,4 +196,11 @@ def _read_values(rule: Rule, comparison: Comparison, rows: RowNumbers) -> list[o
             hint = "index the documents with num_words" if name == LENGTH else "check its name"
             step = f"{hint}, or choose a different `canonical`"
             raise SettingsError(f"no document has the field {name!r}", step, code="field-empty")
+    if rule.is_date:
+        example = next((value for value in values if value is not None), "")
+        values = [*read_moments(values)]
+        if values and all(value is None for value in values):
+            reason = f"the field {rule.field!r} has no dates, but values such as {example!r:.40}"
+            step = "name a column of dates as in `canonical` newest:FIELD"
+            raise DataError(reason, step, code="values-unfit")
     return values

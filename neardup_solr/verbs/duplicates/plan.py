@@ -28,6 +28,7 @@ from neardup_solr.verbs.duplicates.request import OMIT_ONE, Compared, Duplicates
 if TYPE_CHECKING:
     from neardup_solr.measures.columns import FieldKind
     from neardup_solr.measures.model import Model
+    from neardup_solr.sources.source import SourceLike
 
 ONCE = "Each record has its best match in the other source alone; `linkage` single finds all."
 TUNE = "create a model with: neardup tune FILE --answers answers.jsonl -o model.json"
@@ -140,6 +141,8 @@ def make_plan(request: DuplicatesRequest) -> RunPlan:
     comes_first = request.canonical == "first" and not is_across
     comes_first = comes_first and not is_collection(request.source)
     rule = parse_rule("oldest") if comes_first else values.rule
+    if request.canonical == "newest" and not is_collection(request.source):
+        rule = parse_rule(f"newest:{_find_change_column(request.source)}")
     same = tuple(dict.fromkeys(listed(request.same)))
     of_rule = [name for name in rule.needs if name not in (LENGTH, FILLED, ARRIVAL)]
     reason = "`canonical` fullest is for records whose columns are compared"
@@ -190,6 +193,14 @@ def make_plan(request: DuplicatesRequest) -> RunPlan:
         patience=values.patience,
         on_progress=request.on_progress or ignore,
     )
+
+
+def _find_change_column(source: SourceLike) -> str:
+    """Find the column of the source with the date of the last change."""
+    from neardup_solr.sources.change_column import find_change_column
+
+    opened, reading = reading_of(source, "number")
+    return find_change_column(sources.open_source(opened, reading))
 
 
 def _unwrap(

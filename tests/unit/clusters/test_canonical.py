@@ -25,7 +25,7 @@ def record(id: str, value: Any, field: str) -> dict[str, Any]:
 def chosen(rule: str, column: list[Any]) -> str:
     """The id that a rule chooses, in a source in natural order with this column."""
     field = {"first": "any", "longest": "words", "shortest": "words"}.get(rule)
-    field = field or rule.partition("=")[0].removeprefix("oldest:")
+    field = field or rule.partition("=")[0].removeprefix("oldest:").removeprefix("newest:")
     values = dict(zip(IDS, column, strict=False))
     rows = [record(id, values.get(id), field) for id in ("9", "10", "a", "b")]
     how: dict[str, Any] = {"measure": "words", "min_similarity": 0.0, "by": "all"}
@@ -34,6 +34,7 @@ def chosen(rule: str, column: list[Any]) -> str:
 
 
 @pytest.mark.parametrize("rule", ["", "best", "price", "price:asc", "price:desc", "oldest:",
+                                  "newest:",
                                   "source=", "source=,", "=wire", "longest:"])  # fmt: skip
 def test_what_is_no_rule(rule: str) -> None:
     """Anything else is refused, and the rules are named."""
@@ -57,6 +58,15 @@ def test_what_is_no_rule(rule: str) -> None:
         ("oldest:day", [["7", "3"], ["4"], [], None], "10"),  # several values: the best of them
         ("oldest:version", [2**63 - 1, 2**63 - 2, 2**63, None], "9"),  # no rounding
         ("oldest:version", [str(2**63 - 1), str(2**63 - 2), str(2**63), None], "9"),
+        ("newest:day", ["2024-05-01", "2024-05-01T00:30", "", None], "9"),
+        ("newest:day", ["n/a", None, "31.12.2023", "3.1.2024 08:00"], "a"),  # unreadable is oldest
+        ("newest:day", ["4 March 2024", "2024-03-05", "20240306", "today"], "b"),
+        ("newest:day", ["01/02/2024", "1/31/2023", "03/01/2023", None], "10"),  # month first
+        ("newest:day", ["01/03/2024", "31/1/2023", "02/12/2023", "12/02/2024"], "10"),
+        ("newest:day", ["2024-05-01T12:00+02:00", "2024-05-01T11:00Z", None, None], "9"),
+        ("newest:day", ["1709633123", "1709633124000", 1709633122, None], "9"),
+        ("newest:day", ["5/3/24 11:20 PM", "5/3/2024 11:20 PM", "5/3/2024 11:30", None], "9"),
+        ("newest:day", [["2020-01-01", "2024-01-01"], ["2023-01-01"], [], None], "10"),
         ("source=wire,agency", ["blog", "agency", "wire", "wire"], "a"),
         ("source=wire, agency,blog,", ["blog", "agency", None, "x"], "9"),
         ("source=wire,agency", ["blog", "agency", None, ["x", "wire"]], "a"),
@@ -113,3 +123,35 @@ def test_a_cluster_without_a_value_keeps_its_first() -> None:
     rows += [{"id": id, "text": "heron", "day": day} for id, day in (("x", "2"), ("y", "1"))]
     clusters = nd.duplicates(rows, canonical="oldest:day", measure="words").clusters
     assert sorted(str(cluster.canonical) for cluster in clusters) == ["9", "y"]
+
+
+NAMED = [
+    (["updated"], "updated"),
+    (["created", "modified_at"], "modified_at"),
+    (["Erstellt am", "Geändert am"], "Geändert am"),
+    (["when", "date"], "date"),
+    (["born", "seen"], "seen"),
+    (["entered"], "entered"),
+]
+
+
+@pytest.mark.parametrize(("names", "expected"), NAMED)
+def test_the_column_of_the_last_change(names: list[str], expected: str) -> None:
+    """It is known by its name, or as the only date that is not of a life; a line names it."""
+    old, new = "2020-01-01", "2024-01-01"
+    days = [{name: old if name == expected else new for name in names}, {expected: new}]
+    rows = [{"id": str(at), "text": TEXT, **each} for at, each in enumerate(days)]
+    [cluster] = nd.duplicates(rows, canonical="newest").clusters
+    assert cluster.canonical == "1"
+
+
+@pytest.mark.parametrize("names", [[], ["born"], ["seen", "entered"], ["updated", "modified"]])
+def test_no_column_of_the_last_change(names: list[str]) -> None:
+    """Without one, or among several, a line says how to name it."""
+    row = {"text": TEXT, "year": 2020} | dict.fromkeys(names, "2024-01-01")
+    rows = [{"id": id, **row} for id in "ab"]
+    listed = [] if names == ["born"] else names
+    with refusal(nd.errors.DataError, "column-missing", "newest:", *listed):
+        nd.duplicates(rows, canonical="newest")
+    with refusal(nd.errors.DataError, "values-unfit", "'text'", "newest:FIELD"):
+        nd.duplicates(rows, canonical="newest:text")
