@@ -59,14 +59,14 @@ class Source:
     """Source and its format, for functions that read a source.
 
     `source`: file, folder, "-" for standard input, list of files that form one table, DataFrame,
-    Arrow table, or iterable of dicts, tuples or documents; `id`: column of the id; `text`: column
-    or columns of the text; `source_format`: format, if the suffix is misleading; `delimiter`:
-    character between the columns of a CSV; `encoding`: encoding, by default UTF-8, or UTF-16 with a
-    byte order mark; `skip_rows`: rows above the header of a CSV or sheet; `sheet`: sheet of an
-    Excel file, by default the first; `lossy`: replace invalid characters instead of refusing the
-    record; `max_doc_bytes`: refuse records with more text, such as "100M"; `on_repeat`: which
-    records count if an id is repeated: "keep" (each), "last", "first" or "fail" (the first; later
-    records fail); by default keep for `duplicates`, last for `index`.
+    Series, Arrow table, list of texts, or iterable of dicts, tuples or documents; `id`: column of
+    the id; `text`: column or columns of the text; `source_format`: format, if the suffix is
+    misleading; `delimiter`: character between the columns of a CSV; `encoding`: encoding, by
+    default UTF-8, or UTF-16 with a byte order mark; `skip_rows`: rows above the header of a CSV or
+    sheet; `sheet`: sheet of an Excel file, by default the first; `lossy`: replace invalid
+    characters instead of refusing the record; `max_doc_bytes`: refuse records with more text, such
+    as "100M"; `on_repeat`: which records count if an id is repeated: "keep" (each), "last", "first"
+    or "fail" (the first; later records fail); by default keep for `duplicates`, last for `index`.
 
     Raises ArgumentError if a value is invalid.
     """

@@ -6,17 +6,23 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from neardup_solr.errors import ArgumentError, ServerError, SourceError, code_of_reading
+from neardup_solr.regex import regex
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Named: TypeAlias = str | os.PathLike[str]
+MOST_NAMES, LONGEST_NAME = 100, 1_000  # strings of a list that are looked at; characters
+# What has a slash or a suffix, and no blank unless the suffix is that of a source.
+_LIKE_NAME = regex(
+    r"|-|\S*/\S*|\S*\.\w{1,9}|.*\.(txt|[ct]sv|jsonl?|ndjson|parquet|xls[xm]?|gz|zst)"
+)
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 SETTLED_NS = 2_000_000_000  # nanoseconds after a change, in which another may leave the same times
 PACKAGE = Path(__file__).parent  # maybe in an archive
@@ -142,7 +148,28 @@ def paths_of(source: object) -> list[Named] | None:
         return [source]
     if not isinstance(source, list | tuple) or not source:
         return None
-    return list(source) if all(isinstance(each, str | os.PathLike) for each in source) else None
+    if not all(isinstance(each, str | os.PathLike) for each in source):
+        return None
+    are_typed = isinstance(source, TypedPaths)
+    return list(source) if are_typed or _are_names(source[:MOST_NAMES]) else None
+
+
+class TypedPaths(list[str]):
+    """Paths that are words of a command, where no texts can be."""
+
+
+def _are_names(names: Sequence[Named]) -> bool:
+    """Tell names of files from texts: one of them exists, or all look like names."""
+    return any(
+        not isinstance(each, str) or (len(each) <= LONGEST_NAME and _exists(each)) for each in names
+    ) or all(map(_LIKE_NAME.fullmatch, map(str, names)))
+
+
+def _exists(name: str) -> bool:
+    try:
+        return bool(name) and os.path.lexists(name)
+    except ValueError:  # a NUL
+        return False
 
 
 def check_apart(files: Mapping[str, Path | None], **sources: object) -> None:

@@ -24,6 +24,7 @@ from neardup_solr.measures import auto
 from neardup_solr.solr import admin
 from neardup_solr.solr.access import AUTHORITIES
 from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.sources.notes import NOTED
 from neardup_solr.testing import fresh_core, private_home
 from tests import ROOT, durations, java_cache
 from tests.faults.tiers import sized, tier
@@ -253,6 +254,12 @@ def words_by_default(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     parts = request.path.parts[len(Path(__file__).parent.parts) :]  # not of the checkout's folder
     if request.path.name != "test_stored_measure.py" and folders.intersection(parts):
         compare_by_words(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def nothing_noted() -> None:
+    """Log each note anew: parameters of a test share its lines."""
+    NOTED.clear()
 
 
 @pytest.fixture

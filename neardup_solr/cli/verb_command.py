@@ -22,6 +22,7 @@ from neardup_solr.cli.command import Command, list_parameters
 from neardup_solr.cli.parameters import make_parameter
 from neardup_solr.cli.typed import Place, Typed, check_files, choose_settings
 from neardup_solr.errors import CoreMissing, NeardupError
+from neardup_solr.files import TypedPaths
 from neardup_solr.option_rows import ROWS
 from neardup_solr.option_table import LIBRARY, OTHER, PLACED
 from neardup_solr.settings import Settings
@@ -129,7 +130,7 @@ def make_command(name: str, function: Function, verb: str | None) -> Command:
         place = Place(typed.get("address"), typed.get("collection"))
         dialect = pick(DIALECT) if "source" in of_verb else {}
         values = pick(each for each in of_verb if each != "collection")
-        paths = values.get("source") or ()
+        paths = TypedPaths(values.get("source") or ())
         if paths and "source" in of_verb:
             values["source"] = Source(paths, **dialect)
         if "settings" in of_verb:

@@ -15,10 +15,11 @@ from neardup_solr.comma_names import join_names
 from neardup_solr.errors import ArgumentError, DataError, RecordError, SourceError
 from neardup_solr.files import paths_of
 from neardup_solr.measures.columns import parse_fields
-from neardup_solr.progress import LOG, ignore
+from neardup_solr.progress import ignore
 from neardup_solr.records import Document
 from neardup_solr.sources.column import is_like_id, matches
 from neardup_solr.sources.column_guess import Guess, guess_columns
+from neardup_solr.sources.notes import log_note
 from neardup_solr.sources.reader import SourceReader, check_columns, open_source
 from neardup_solr.sources.reading import ROW, reading_of
 from neardup_solr.sources.sides import (
@@ -106,7 +107,7 @@ class Chosen(NamedTuple):
 def log_choice(chosen: Chosen) -> None:
     """Log which columns were chosen, as arguments are written in Python."""
     for line in chosen.lines(_spell):
-        LOG.warning("%s", line)
+        log_note(line)
 
 
 def choose_columns(request: ColumnRequest) -> Chosen | None:

@@ -36,6 +36,7 @@ from neardup_solr.sources.document import (
     make_document,
 )
 from neardup_solr.sources.json import FIRST_OBJECTS
+from neardup_solr.sources.kinds import kind_of
 from neardup_solr.sources.objects import (
     Object,
     list_unseen,
@@ -50,43 +51,13 @@ from neardup_solr.sources.values import Unusable, read_id, read_kept, read_value
 
 FRAME_ROWS: Final = 1_024
 FIRST_ROWS: Final = 1_000  # that show which fields columns have
-# Classes of libraries, by their names: these are not loaded for it.
-KINDS: Final = {
-    ("pandas", "DataFrame"): "pandas",
-    ("pandas", "Series"): "pandas.Series",
-    ("polars", "DataFrame"): "polars",
-    ("polars", "LazyFrame"): "lazy",
-    ("polars", "Series"): "polars.Series",
-}
-SERIES: Final = {
-    "pandas.Series": "make a DataFrame from it: "
-    'series.rename_axis("id").rename("text").reset_index()',
-    "polars.Series": 'give pl.DataFrame({"id": ids, "text": series})',
-}
-# What has tables of Arrow has any of these.
-DOORS: Final = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "to_batches")
 WHAT_MAY_BE: Final = (
-    "give the path of a file or folder, a list of paths, a DataFrame, an Arrow table, or an "
-    "iterable of (id, text), dicts or nd.Document"
+    "give the path of a file or folder, a list of paths or texts, a DataFrame, a Series, an Arrow "
+    "table, or an iterable of (id, text), dicts or nd.Document"
 )
 DOCUMENT: Final = "a Document"
 MAPPING: Final = "a dict"
 PAIR: Final = "a pair"
-
-
-def kind_of(source: Any) -> str:
-    """Find the kind of what is in memory, "" if it is no source. A subclass counts as its base."""
-    if isinstance(source, type):
-        return ""
-    for base in type(source).__mro__:
-        if kind := KINDS.get((base.__module__.partition(".")[0], base.__name__)):
-            return kind
-    if any(hasattr(source, door) for door in DOORS):
-        return "arrow"
-    if hasattr(source, "keys") and hasattr(source, "__getitem__"):
-        return "columns"
-    is_iterable = hasattr(source, "__iter__") and not hasattr(source, "read")
-    return "records" if is_iterable and not isinstance(source, bytes | bytearray) else ""
 
 
 def read_memory(source: Any, part: SourcePart) -> Iterator[Piece]:
@@ -95,8 +66,6 @@ def read_memory(source: Any, part: SourcePart) -> Iterator[Piece]:
     Raises ArgumentError if it is not a source, SourceError if it lacks the columns.
     """
     kind = kind_of(source)
-    if kind in SERIES:
-        raise ArgumentError(f"a {kind} has no columns", SERIES[kind], code="argument-type")
     if not kind:
         what = f"the class {source.__name__}" if isinstance(source, type) else describe(source)
         raise ArgumentError(f"{what} is not a source", WHAT_MAY_BE, code="argument-type")
@@ -183,15 +152,23 @@ def _read_pandas(frame: Any, part: SourcePart) -> Iterator[Piece]:
         few = frame.iloc[first : first + FRAME_ROWS]
         return few.reset_index(level=levels) if levels else few
 
+    if frame.columns.nlevels > 1:
+        reason = "its columns have several levels, so they have no names"
+        step = 'join the levels: df.columns = ["_".join(map(str, each)) for each in df.columns]'
+        raise part.error(reason, step, code="column-missing")
     names: list[Any] = list(take(0).columns)
     if not matches(id, names) and split_path(id, tuple(names))[0] < 0:
         reading = choose_id(part, [*names, *named], part.reading)
         part = replace(part, reading=reading)
         if reading.has_ids:
+            step = f"or make the index the id: df.rename_axis({id!r})"
+            if frame.index.nlevels > 1:  # as a whole it is no id
+                step = (
+                    f"or a level of the index: {show_names(named) if named else 'none has a name'}"
+                )
             raise part.error(
                 f"the column {id!r} is missing; available: {show_names(names)}",
-                "name the right one with `id`, or make the index the id: "
-                f"df.rename_axis({id!r}){number_them(reading)}",
+                f"name the right one with `id`, {step}{number_them(reading)}",
                 code="column-missing",
             )
     columns = find_columns(part, names, part.reading, partial(rows_of, frame, FIRST_ROWS))
@@ -350,7 +327,8 @@ def kind_of_item(item: object) -> str:
 def _misfit(item: object, kind: str) -> str:
     if kind and kind_of_item(item):
         return f"{kind_of_item(item)}, but the first record is {kind}: give records of one kind"
-    return f"{describe(item)} is not a record: give (id, text), a dict or an nd.Document"
+    texts = ", or a list of texts" if isinstance(item, str) and not kind else ""
+    return f"{describe(item)} is not a record: give (id, text), a dict or an nd.Document{texts}"
 
 
 def _of_documents(

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, counted
 from neardup_solr.files import Named, PathError, is_inside
-from neardup_solr.progress import LOG, ignore
+from neardup_solr.progress import ignore
 from neardup_solr.sources.formats import (
     CHOICES,
     FORMATS,
@@ -24,6 +24,7 @@ from neardup_solr.sources.formats import (
     choose_format,
     suffix_format,
 )
+from neardup_solr.sources.notes import log_note
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.source import file_size, walk
@@ -68,11 +69,6 @@ def list_files(
     return parts if len(parts) == 1 else _join_parts(parts)
 
 
-def log_notice(line: str) -> None:
-    """Log a line about a source as a whole, if nobody else hears about it."""
-    LOG.warning("%s", line)
-
-
 def notify_once(on_notice: Notify) -> Notify:
     """Make a function that passes each line on once, though columns may be looked for twice."""
     lines: set[str] = set()
@@ -89,7 +85,7 @@ def name_source(
     path: Named,
     reading: Reading,
     on_progress: Callable[[int], None] | None = None,
-    on_notice: Notify = log_notice,
+    on_notice: Notify = log_note,
 ) -> SourcePart:
     """Name a file, a folder or standard input, as errors and positions do."""
     if path == "":

@@ -22,6 +22,7 @@ from neardup_solr.sources.blocks import is_of_excel, with_writing
 from neardup_solr.sources.column import find_columns
 from neardup_solr.sources.document import notice_if_none, require_most, require_some
 from neardup_solr.sources.formats import PARTS, SHEETS, WITHOUT_COLUMNS, check_format, recognize
+from neardup_solr.sources.notes import log_note
 from neardup_solr.sources.part import (
     Contents,
     Piece,
@@ -35,7 +36,6 @@ from neardup_solr.sources.parts import (
     Notify,
     find_formats,
     list_files,
-    log_notice,
     name_memory,
     name_source,
     notify_once,
@@ -80,7 +80,7 @@ def open_source(
     reading: Reading = USUAL,
     *,
     on_progress: Callable[[int], None] | None = None,
-    on_notice: Notify = log_notice,
+    on_notice: Notify = log_note,
 ) -> SourceReader:
     """Open anything that is a source, "-" for standard input. Nothing is read before it is needed.
 

@@ -11,7 +11,9 @@ from neardup_solr import arguments, checks, units
 from neardup_solr.argument_types import OneOrMore, OnRepeat
 from neardup_solr.arguments import Source, list_text_columns
 from neardup_solr.errors import ArgumentError
+from neardup_solr.files import paths_of
 from neardup_solr.records import Document
+from neardup_solr.sources.source import is_collection
 
 ROW: Final = ":row"  # the column of ids that numbers records
 Guess: TypeAlias = Literal["none", "refuse", "number"]
@@ -99,7 +101,7 @@ def reading_of(
     source: Any, guess: Guess, *, id: str | None = None, text: OneOrMore | None = None,
     keep: OneOrMore | None = None, at_once: bool = False,
 ) -> tuple[Any, Reading]:  # fmt: skip
-    """Return a source without its `Source`, and how it is read.
+    """Return a source without its `Source`, and how it is read. Texts get columns.
 
     The columns are those of the `Source`, or else `id` and `text`, or else the usual ones. `guess`
     counts if no id is named. Raises ArgumentError as `Reading` does, and if delimiter or encoding
@@ -123,7 +125,13 @@ def reading_of(
         at_once=at_once,
         on_repeat=written.on_repeat,
     )
-    return written.source if source is written else source, reading
+    source = written.source if source is written else source
+    if paths_of(source) is None and not is_collection(source):
+        from neardup_solr.sources.bare_texts import add_ids
+
+        named = reading.id if reading.has_ids else None
+        source = add_ids(source, named, reading.text[0], may_be_places=guess != "refuse")
+    return source, reading
 
 
 def _parse_delimiter(name: str) -> str:

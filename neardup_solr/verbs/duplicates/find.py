@@ -11,6 +11,7 @@ from neardup_solr.files import paths_of
 from neardup_solr.measures import measure_named
 from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, Progress
+from neardup_solr.sources.notes import log_note
 from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.candidate_pairs import JOINING, find_candidates, name_way
 from neardup_solr.verbs.duplicates.checkpoint import delete_checkpoint
@@ -134,4 +135,4 @@ def _warn_of_records(plan: RunPlan, corpus: Corpus) -> None:
         source, on_repeat = plan.sources[at], plan.readings[at].on_repeat or "keep"
         is_table = paths_of(source) is None and not is_collection(source)
         advice = ROWS if is_table and on_repeat == "keep" else ""
-        LOG.warning("%s an id: %s%s", records, REPEATED[on_repeat], advice)
+        log_note(f"{records} an id: {REPEATED[on_repeat]}{advice}")

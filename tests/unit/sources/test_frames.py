@@ -416,7 +416,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a_long_text": ("The quick brown fox\n" * 10_000, "cannot be read"),
     "strings": (
         ["1 a", "2 b"],
-        "no such file or folder; check the path; in Python, pass a text as [(",
+        "a list of texts has no ids; give pairs of id and text",
     ),
     "numbers": ([1, 2], "1 is not a record"),
     "record": ({"id": "1", "text": "a"}, "its column 'id' is the string '1', not a list of values"),
@@ -434,11 +434,9 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "levels": (
         pd.DataFrame([[1, "a"]], columns=pd.MultiIndex.from_tuples([("a", "id"), ("a", "text")])),
-        "available: ('a', 'id'), ('a', 'text')",
+        "its columns have several levels",
     ),
     "numbered": (pd.DataFrame([[1, "a"]]), "available: 0, 1"),
-    "pandas_series": (pd.Series(["a"]), "a pandas.Series has no columns; make a DataFrame"),
-    "polars_series": (pl.Series(["a"]), "a polars.Series has no columns"),
     "polars_other": (pl.DataFrame({"key": ["1"]}), "'id' is missing; available: 'key'"),
     "lazy_other": (pl.LazyFrame({"key": ["1"]}), "'id' is missing; available: 'key'"),
     "arrow_array": (pa.array(["a"]), "has no columns"),

@@ -17,6 +17,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import TemplateError
+from neardup_solr.sources.notes import NOTED
 from tests.command import neardup
 from tests.unit.verbs.test_duplicates_fields import ids_of, invent
 
@@ -225,6 +226,7 @@ def test_nothing_changes_if_columns_are_named_or_there_is_a_text(caplog: Any) ->
     def choice(source: Any = frame, **named: Any) -> str:
         """What a run says that it has chosen, as arguments."""
         caplog.clear()
+        NOTED.clear()
         nd.duplicates(source, **named)
         (chosen,) = [line for line in caplog.messages if "as with" in line] or [""]
         return str(chosen.rpartition("as with ")[2])
