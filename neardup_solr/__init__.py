@@ -77,4 +77,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_SUBMODULES})
+    return sorted({*(name for name in globals() if name[0] == "_"), *__all__, *_SUBMODULES})

@@ -169,7 +169,11 @@ def _is_of(value: Any, kind: Any, args: Sequence[Any]) -> bool:
         return False
     if kind is tuple:
         return len(value) == len(args) and all(map(fits, value, args))
-    return kind is not Mapping or all(all(map(fits, item, args)) for item in value.items())
+    if kind is not Mapping:
+        return True
+    # Who reads the values tells which key has one that is no choice.
+    args = [str if get_origin(each) is Literal else each for each in args]
+    return all(all(map(fits, item, args)) for item in value.items())
 
 
 def _is_number(value: Any, kind: type[Any]) -> bool:

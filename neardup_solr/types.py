@@ -8,7 +8,7 @@ from importlib import import_module
 # The names by their modules, see __init__.py.
 _MODULES = {
     "answers": "Answer",
-    "argument_types": "Action By Judgement Linkage MeasureName PairMeasure Way",
+    "argument_types": "Action By FieldKind Judgement Linkage MeasureName PairMeasure Way",
     "dead_letter_file": "Letter",
     "minhash.band_plans": "Tuning",
     "progress": "OnError OnProgress Progress",

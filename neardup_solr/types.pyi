@@ -1,6 +1,7 @@
 from neardup_solr.answers import Answer as Answer
 from neardup_solr.argument_types import Action as Action
 from neardup_solr.argument_types import By as By
+from neardup_solr.argument_types import FieldKind as FieldKind
 from neardup_solr.argument_types import Judgement as Judgement
 from neardup_solr.argument_types import Linkage as Linkage
 from neardup_solr.argument_types import MeasureName as MeasureName

@@ -23,7 +23,8 @@ from website import escape_stars
 # A collection is opened and passed to functions, which are written with its methods; the base of
 # results with tables has no use of its own.
 NOT_FOR_USERS = {"Collection", "Grouped", "Origin", "Prepared", "Table"}
-INNER = ("endpoint", "grouped", "has_ids", "origin", "whole_ids")  # fields of results
+# What modules take of results, and users do not.
+INNER = {"endpoint", *import_module("neardup_solr.verbs.duplicates.result").INNER}
 # The properties of a collection that users read.
 OF_COLLECTIONS = ("base", "name", "session", "names")
 # With arguments, whose defaults are told.
@@ -289,7 +290,8 @@ def _members(what: type) -> dict[str, Any]:
     """The documented members of a class, also those of bases that are told nowhere else."""
     bases = [base for base in what.__mro__ if base is what or base.__name__ in NOT_FOR_USERS]
     members = {name: m for base in reversed(bases) for name, m in vars(base).items()}
-    return {n: m for n, m in members.items() if not n.startswith("_") and inspect.getdoc(m)}
+    names = (n for n in members if not n.startswith("_") and n not in INNER)
+    return {n: members[n] for n in names if inspect.getdoc(members[n])}
 
 
 def _methods(of: str, what: type) -> Iterator[str]:

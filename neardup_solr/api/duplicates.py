@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.api.decorator import public
-from neardup_solr.argument_types import Linkage, OneOrMore, PairMeasure, Way
+from neardup_solr.argument_types import FieldKind, Linkage, OneOrMore, PairMeasure, Way
 
 if TYPE_CHECKING:
     from neardup_solr import Duplicates, Settings
@@ -21,7 +21,7 @@ def duplicates(
     against: Compared | None = None,
     by: Way | None = None,
     measure: PairMeasure = "auto",
-    fields: OneOrMore | Mapping[str, str] | None = None,
+    fields: OneOrMore | Mapping[str, FieldKind] | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
     fq: OneOrMore = (),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.api.decorator import public
-from neardup_solr.argument_types import Id, MeasureName, OneOrMore
+from neardup_solr.argument_types import FieldKind, Id, MeasureName, OneOrMore
 
 if TYPE_CHECKING:
     from neardup_solr import Collection, Settings
@@ -21,7 +21,7 @@ def explain(
     other: Id,
     *,
     measure: MeasureName = "auto",
-    fields: OneOrMore | Mapping[str, str] | None = None,
+    fields: OneOrMore | Mapping[str, FieldKind] | None = None,
     model: str | Path | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,

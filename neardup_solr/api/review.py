@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.api.decorator import public
-from neardup_solr.argument_types import MeasureName, OneOrMore, Way
+from neardup_solr.argument_types import FieldKind, MeasureName, OneOrMore, Way
 
 if TYPE_CHECKING:
     from neardup_solr import Settings
@@ -22,7 +22,7 @@ def review(
     who: str | None = None,
     reach: float | None = None,
     measure: MeasureName = "auto",
-    fields: OneOrMore | Mapping[str, str] | None = None,
+    fields: OneOrMore | Mapping[str, FieldKind] | None = None,
     min_similarity: float | None = None,
     by: Way | None = None,
     against: Compared | None = None,

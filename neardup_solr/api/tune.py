@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from neardup_solr.api.decorator import public
-from neardup_solr.argument_types import Frame, Id, MeasureName, OneOrMore, Way
+from neardup_solr.argument_types import FieldKind, Frame, Id, MeasureName, OneOrMore, Way
 
 if TYPE_CHECKING:
     from neardup_solr import Collection, Settings
@@ -27,7 +27,7 @@ def tune(
     source: Collection | SourceLike,
     *,
     answers: str | Path | None = None,
-    fields: OneOrMore | Mapping[str, str] | None = None,
+    fields: OneOrMore | Mapping[str, FieldKind] | None = None,
     measure: MeasureName = "auto",
     by: Way | None = None,
     against: Compared | None = None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.clusters.components import Labels
 from neardup_solr.clusters.linkage import fold_identical, list_groups, select_inner
-from neardup_solr.distinct import sort_distinct
+from neardup_solr.distinct import mark_among, sort_distinct
 from neardup_solr.kernel import graph
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.pairs import Pairs
@@ -101,6 +101,20 @@ class ClusterRows:
         known = self.members[self.texts[self.members] >= 0]
         texts = self.labels[known] * (int(self.texts.max(initial=0)) + 1) + self.texts[known]
         return len(known) - len(sort_distinct(texts))
+
+    def select(self, places: NDArray[np.int64]) -> ClusterRows:
+        """Take some of the clusters, by their places in ascending order."""
+        parts = [self.members_of(place) for place in places.tolist()]
+        ends = np.cumsum([0, *map(len, parts)])
+        members = np.concatenate([self.members[:0], *parts])
+        return replace(
+            self,
+            members=members,
+            bounds=ends,
+            pairs=self.pairs[places],
+            diameters=self.diameters[places],
+            bridges=self.bridges[mark_among(self.bridges, members)],
+        )
 
     def make(self, ids: Sequence[AnyId], doubt: str = "") -> tuple[Cluster, ...]:
         """Make the clusters, by the ids of all documents."""

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, cast, get_args
+from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.argument_types import FieldKind as FieldKind
 from neardup_solr.checks import require, require_choice
 from neardup_solr.errors import DataError, counted
 from neardup_solr.measures.date_parser import read_date
@@ -22,7 +23,6 @@ from neardup_solr.regex import regex
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.numbers import join_numbers
 
-FieldKind = Literal["text", "exact", "number", "date"]
 KINDS: tuple[FieldKind, ...] = get_args(FieldKind)
 MISSING = -1
 RARE = 1 / 3  # a rare value has at most records ** RARE records

@@ -11,6 +11,8 @@ from neardup_solr.sources import read_pairs
 
 ads = nd.connect(8983)  # type: ignore[arg-type]
 nd.duplicates("ads.jsonl", measure="cosine")  # type: ignore[arg-type]
+nd.duplicates("ads.jsonl", fields={"name": "txt"})  # type: ignore[dict-item]
+nd.duplicates("ads.jsonl").plot("pairs")  # type: ignore[arg-type]
 nd.duplicates("ads.jsonl", min_similarity="0.6")  # type: ignore[arg-type]
 nd.duplicates("ads.jsonl", linkage=nd.Cluster)  # type: ignore[arg-type]
 nd.duplicates("ads.jsonl", similarity=0.6)  # type: ignore[call-arg]

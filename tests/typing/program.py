@@ -29,7 +29,9 @@ def compare_a_file(path: str) -> nd.Duplicates:
         settings={"kind": "chars", "shingle_size": 5},
     )
     assert_type(found, nd.Duplicates)
-    for pair in found.pairs:
+    kinds: dict[str, nd.types.FieldKind] = {"name": "text", "born": "date"}
+    assert_type(len(nd.duplicates(["one text", "other text"], fields=kinds)), int)
+    for pair in found:
         assert_type(pair, nd.Duplicate)
         assert_type(pair.similarity, float)
         assert_type(pair.distance, int | None)

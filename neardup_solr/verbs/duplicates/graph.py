@@ -146,6 +146,13 @@ class Grouped:
         with gc_disabled():
             return self.rows.make([id for _, id in self.graph.nodes], self.doubt)
 
+    def make_largest(self, most: int) -> list[records.Cluster]:
+        """Make the largest clusters alone, at most so many, the largest first."""
+        rows = self.rows
+        places = np.argsort(-np.diff(rows.bounds), kind="stable")[:most]
+        few = rows.select(np.sort(places))
+        return records.largest(few.make([id for _, id in self.graph.nodes], self.doubt))
+
 
 def group(graph: Graph, compare: Compare) -> Grouped:
     """Make clusters of the pairs of a graph.
@@ -239,6 +246,13 @@ def _list_pairs(graph: Graph, labels: Labels) -> tuple[Duplicate, ...]:
             *(column[order].tolist() for column in columns), answers or repeat(None), strict=False
         )
     )
+
+
+def count_clusters(graph: Graph, least: float) -> NDArray[np.int64]:
+    """Count the documents of each cluster that the pairs make which are at least so similar."""
+    labels, _ = _link(graph.select(least))
+    sizes = np.bincount(labels, minlength=1)
+    return sizes[sizes > 1]
 
 
 def group_again(graph: Graph, least: float) -> Grouped:

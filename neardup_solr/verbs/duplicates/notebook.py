@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from neardup_solr import records
 from neardup_solr.records import AnyId, Cluster, Member
+from neardup_solr.verbs.duplicates.graph import Grouped
 
 MOST_SHOWN, MOST_CHARACTERS = 10, 80  # clusters, members of each; of a text
 
 
-def make_table(clusters: Sequence[Cluster], texts: Mapping[AnyId, str]) -> str:
+def make_table(grouped: Grouped, texts: Mapping[AnyId, str]) -> str:
     """Make a table of the largest clusters, "" without any."""
     from neardup_solr.reports.html_table import make_html_table
 
-    largest = records.largest(clusters, MOST_SHOWN)
+    largest = grouped.make_largest(MOST_SHOWN)
     if not largest:
         return ""
     rows = (_show_cluster(each, texts) for each in largest)
     table = make_html_table(("documents", "similarity", "keep", "near it"), rows)
-    more = len(clusters) - len(largest)
+    more = len(grouped.rows) - len(largest)
     note = f"<p>… and {more:,} more: <code>.to_pandas('clusters')</code></p>" if more else ""
     return f"{table}{note}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from neardup_solr import arguments, checks, records
 from neardup_solr.answers.verdicts import Answered
-from neardup_solr.argument_types import Linkage, PairMeasure, Per, TableOf, Way
+from neardup_solr.argument_types import ChartOf, Linkage, PairMeasure, Per, TableOf, Way
 from neardup_solr.candidates import MOST_OF_ALL
 from neardup_solr.clusters.removal import remove_across, remove_within
 from neardup_solr.errors import ArgumentError, DataError, RecordError, TemplateError, counted
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.axes import Axes
 
     from neardup_solr.measures.frequencies import Frequencies
     from neardup_solr.measures.weights import Evidence, Weights
@@ -62,6 +63,8 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.evaluate.sweep import Sweep
 
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
+# What other modules take of a result, and users do not: no editor offers it.
+INNER = {"describe_alike", "grouped", "has_ids", "mark_doubted", "origin", "whole_ids"}
 HOT_KEYS = {"bands": "band key", "shingles": "shingle"}  # by the way candidates were found
 
 
@@ -89,7 +92,8 @@ class Origin:
 class Duplicates:
     """Near-duplicate pairs of a collection or a source, and their clusters.
 
-    Attributes named after arguments of `duplicates` hold the values of these arguments.
+    Its length is the number of its pairs, and it iterates over them. Attributes named after
+    arguments of `duplicates` hold the values of these arguments.
 
     `documents`: documents read; `candidates`: candidate pairs compared; `hot_keys`: band keys,
     shingles or words that more documents than `cap` share; `beyond_cap`: estimated pairs missed
@@ -162,8 +166,17 @@ class Duplicates:
         """Clusters of the pairs, in the natural order of their first ids."""
         return self.grouped.clusters
 
+    def __len__(self) -> int:
+        return len(self.grouped.graph.pairs)
+
+    def __iter__(self) -> Iterator[Duplicate]:
+        return iter(self.grouped.pairs)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self)} - INNER)
+
     def __repr__(self) -> str:
-        pairs = counted(len(self.grouped.graph.pairs), "pair")
+        pairs = counted(len(self), "pair")
         clusters = counted(len(self.grouped.rows), "cluster")
         documents = counted(self.documents, "document")
         how = f"{self.measure} >= {self.min_similarity:g}"
@@ -175,7 +188,7 @@ class Duplicates:
         from neardup_solr.verbs.duplicates.notebook import make_table
 
         chosen = f"<p>{escape(self.chosen)}</p>" if self.chosen else ""
-        return f"<p>{escape(repr(self)[1:-1])}</p>{make_table(self.clusters, self.texts)}{chosen}"
+        return f"<p>{escape(repr(self)[1:-1])}</p>{make_table(self.grouped, self.texts)}{chosen}"
 
     @property
     def labels(self) -> dict[AnyId, AnyId]:
@@ -208,6 +221,23 @@ class Duplicates:
     def to_polars(self, of: TableOf = "pairs") -> pl.DataFrame:
         """Make a polars DataFrame with the columns of `to_arrow`."""
         return to_polars(self._columns(of), self.whole_ids)
+
+    def plot(self, of: ChartOf = "similarities", axes: Axes | None = None) -> Axes:
+        """Draw a chart with matplotlib, and return its axes.
+
+        "similarities" draws how many pairs have which similarity, with the threshold;
+        "clusters" how the clusters change with a higher threshold; "weights" how many bits each
+        level of each field speaks for a match or against it, after a run with `fields`. `axes` are
+        drawn on instead of new ones.
+
+        Raises SettingsError if matplotlib is missing, DataError if there are no weights.
+        """
+        from neardup_solr.verbs.duplicates import charts
+
+        return charts.draw(
+            of, axes, graph=self.grouped.graph, least=self.min_similarity,
+            below=None if self.borderline is None else self.borderline.below, weights=self.weights,
+        )  # fmt: skip
 
     def _columns(self, of: TableOf) -> Columns:
         checks.require_choice("of", of, get_args(TableOf))

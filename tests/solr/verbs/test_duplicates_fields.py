@@ -64,7 +64,12 @@ def test_fields_of_somebody_else(home: object) -> None:
         solr.commit()
         nd.init(solr, text=["title", "body"], prefix="nd_")
         nd.annotate(solr)
-        kinds = {"title": "text", "body": "text", "zip_s": "exact", "price": "date"}
+        kinds: dict[str, nd.types.FieldKind] = {
+            "title": "text",
+            "body": "text",
+            "zip_s": "exact",
+            "price": "date",
+        }
         found = nd.duplicates(solr, fields=kinds)
         assert len(ids_of(found) & known) > 0.9 * len(known)
         with refusal(SettingsError, "field-missing", "'shop'"):

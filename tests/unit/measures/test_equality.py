@@ -263,7 +263,12 @@ def test_fields_that_are_equal_are_no_difference() -> None:
             ("b", f"1{at % 9}/03/19{at + 10}", f"a{at}7", f"{at}.5 EUR"),
         )
     ]  # fmt: skip
-    fields = {"name": "text", "born": "date", "code": "exact", "price": "number"}
+    fields: dict[str, nd.types.FieldKind] = {
+        "name": "text",
+        "born": "date",
+        "code": "exact",
+        "price": "number",
+    }
     found = nd.duplicates(rows, fields=fields)
     true = {(f"{at}a", f"{at}b") for at in range(42)}
     assert true <= {(pair.id, pair.other_id) for pair in found.pairs}
@@ -315,7 +320,7 @@ def test_records_with_ids_that_are_equal_in_few_fields(tmp_path: Path, caplog: A
     unique = write_copies(path, against=other, unique=clean)[1]
     assert unique is not None  # what was delivered before goes, under any id
     assert unique.removed == 200
-    kept_apart = {"serial": "exact", "model": "text", "site": "text"}
+    kept_apart: dict[str, nd.types.FieldKind] = {"serial": "exact", "model": "text", "site": "text"}
     assert nd.duplicates(path, fields=kept_apart).pairs == ()
 
 

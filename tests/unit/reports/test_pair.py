@@ -8,7 +8,12 @@ import pytest
 
 import neardup_solr as nd
 
-KINDS = {"name": "text", "born": "date", "price": "number", "phone": "exact"}
+KINDS: dict[str, nd.types.FieldKind] = {
+    "name": "text",
+    "born": "date",
+    "price": "number",
+    "phone": "exact",
+}
 
 
 def struck(row: Any) -> list[str]:

@@ -181,7 +181,7 @@ def test_copies_at_the_end_of_a_list_are_no_other_list(times: int) -> None:
             typed = row["name"][:cut] + row["name"][cut + 1 :]
             copies.append({"id": f"{at}/{copy}", **row, "name": typed})
     draw.shuffle(copies)
-    fields = {"name": "text", "street": "text", "born": "date"}
+    fields: dict[str, nd.types.FieldKind] = {"name": "text", "street": "text", "born": "date"}
     result = nd.duplicates([*rows, *copies], fields=fields)
     assert list_pairs(result) == list_pairs(
         nd.duplicates([*rows, *copies], fields=fields, linkage="single")

@@ -16,7 +16,7 @@ from tests.command import neardup
 from tests.refusals import refusal
 from tests.unit.measures.test_fields import KINDS, people
 
-FIELDS: dict[str, str] = {**KINDS}
+FIELDS: dict[str, nd.types.FieldKind] = {**KINDS}
 
 
 def invent(count: int = 300, doubled: int = 60) -> tuple[pd.DataFrame, set[tuple[int, int]]]:

@@ -14,7 +14,12 @@ from tests.command import neardup
 from tests.refusals import refusal
 from tests.unit.measures.test_fields import people
 
-FIELDS = {"name": "text", "street": "text", "zip": "exact", "born": "date"}
+FIELDS: dict[str, nd.types.FieldKind] = {
+    "name": "text",
+    "street": "text",
+    "zip": "exact",
+    "born": "date",
+}
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +119,7 @@ def test_answers_of_the_same_alone_teach_what_the_default_misses(tmp_path: Path)
             row = dict(zip(("name", "town", "mail"), values, strict=True))
             rows.append({"id": f"{side}{at}", **row})
         same.append((f"a{at}", f"b{at}", "same"))
-    fields = {"name": "text", "town": "text", "mail": "text"}
+    fields: dict[str, nd.types.FieldKind] = {"name": "text", "town": "text", "mail": "text"}
     before = {pair.id for pair in nd.duplicates(rows, fields=fields).pairs}
     missed = [pair for pair in same if pair[0] not in before]
     assert len(missed) >= 24
