@@ -188,22 +188,22 @@ def test_filters_by_text_id_similarity_and_size(open_page: OpenPage) -> None:
     chrome = open_page(small_page())
     query = first(chrome, "#query")
     query.send_keys("COPPER, at the")
-    count_becomes(chrome, "1 of 5 clusters")
+    count_becomes(chrome, "1 of 5 groups")
     assert column(chrome, 1) == ["Copper-1"]
     query.clear()
     query.send_keys("dune-5")
-    count_becomes(chrome, "1 of 5 clusters")
+    count_becomes(chrome, "1 of 5 groups")
     assert column(chrome, 1) == ["Dune-1"]
     query.clear()
     query.send_keys("no such words")
-    count_becomes(chrome, "0 of 5 clusters")
+    count_becomes(chrome, "0 of 5 groups")
     first(chrome, "#clear").click()
-    count_becomes(chrome, "5 clusters")
+    count_becomes(chrome, "5 groups")
     first(chrome, "#size").send_keys("5")
-    count_becomes(chrome, "2 of 5 clusters")
+    count_becomes(chrome, "2 of 5 groups")
     first(chrome, "#size").clear()
     first(chrome, "#least").send_keys("0.9")
-    count_becomes(chrome, "4 of 5 clusters")  # but for the first, whose texts differ most
+    count_becomes(chrome, "4 of 5 groups")  # but for the first, whose texts differ most
     first(chrome, "#list .opener").click()
     assert "of 15, selected by the filter" in first(chrome, ".detail").text
 
@@ -213,7 +213,7 @@ def test_shows_what_was_looked_for(open_page: OpenPage) -> None:
     long = "some words " * 100 + "and a Lighthouse at the end"
     chrome = open_page(page_of([{"near": "some words", "far": long}, {"c": "other", "d": "other"}]))
     first(chrome, "#query").send_keys("LIGHT")
-    count_becomes(chrome, "1 of 2 clusters")
+    count_becomes(chrome, "1 of 2 groups")
     assert first(chrome, "#list mark").text == "Light"
     quoted = first(chrome, ".canonical .preview").text
     assert quoted.startswith("in far: … ")
@@ -230,13 +230,17 @@ def test_opens_a_cluster_and_a_diff(open_page: OpenPage) -> None:
     chrome = open_page(replace(small, pairs=pairs))
     css(chrome, "#list .opener")[3].click()
     members = [item.text for item in css(chrome, ".members > li")]
-    assert "canonical" in members[0]
     assert "to keep" in members[0]
-    assert "bridge" in members[2]
+    assert "links others" in members[2]
     assert len(members) == len(css(chrome, ".pairs > li")) == 3
     css(chrome, ".pairs .opener")[0].click()  # the least similar
     assert {"1", "2"} & {element.text for element in css(chrome, ".diff del")}
     assert [e.text for e in css(chrome, ".diff ins")][-1].endswith("and on Sundays")
+    assert not first(chrome, ".why").is_displayed()
+    assert "iameter" not in first(chrome, "main").text
+    for fold in css(chrome, ".detail .how summary"):
+        fold.click()
+    assert "Diameter: " in first(chrome, ".detail").text
     why = first(chrome, ".why").text
     assert "of 42" in why
     assert "words" in why
@@ -285,13 +289,16 @@ def test_missing_texts_are_said_to_be_missing(open_page: OpenPage) -> None:
 
 
 def test_the_threshold_is_told_and_marked(open_page: OpenPage) -> None:
-    """A line below the title says what depends on it."""
+    """A line below the title says what depends on it, and a fold has what is for experts."""
     known = Borderline(min_similarity=0.5, pairs=35, above=3, below=12, open=4, open_higher=1)
     chrome = open_page(replace(small_page(), borderline=known))
     assert first(chrome, "#threshold").text == (
-        "Threshold 0.5: 3 pairs fewer at 0.55; about 12 more at 0.45; 4 open wedges"
-        " (A near B, B near C, A not near C), 1 at 0.55. Pale: compared pairs just below it."
+        "Documents are a pair from 0.5 on. From 0.55 on, there would be 3 pairs fewer, from 0.45 on"
+        " about 12 more. Pale: pairs just below that."
     )
+    assert not first(chrome, "#experts").is_displayed()
+    first(chrome, "#how summary").click()
+    assert "4 open wedges" in first(chrome, "#experts").text
     mark, pale = (first(chrome, f".plot {name}").rect for name in (".stroke-mark", ".fill-below"))
     assert mark["x"] == pytest.approx(pale["x"] + pale["width"], abs=1.5)
     assert mark["height"] > pale["height"] > 1
@@ -348,7 +355,7 @@ def test_pairs_just_below_the_threshold_are_as_large_in_the_picture(open_page: O
     chrome = open_page(replace(page, pairs=pairs, curve=None, borderline=border(0.5)))
     heights = {kind: high for kind, *_, high in chrome.execute_script(BARS, "#similarities")}
     assert heights["fill-below"] == pytest.approx(heights["fill-bars"], abs=0.01)
-    assert "threshold 0.5" in first(chrome, "#similarities svg").text
+    assert "pairs from 0.5" in first(chrome, "#similarities svg").text
 
 
 def test_a_probability_is_called_one(open_page: OpenPage) -> None:
@@ -388,7 +395,7 @@ def test_a_document_opens_by_itself(open_page: OpenPage) -> None:
     assert first(chrome, "#document .kept").text.split() == ["city", "<b>"]
     first(chrome, "#close").click()
     first(chrome, "#query").send_keys("oslo")  # kept columns are searched, too
-    count_becomes(chrome, "1 cluster")
+    count_becomes(chrome, "1 group")
 
 
 def test_words_that_stand_for_each_other(open_page: OpenPage) -> None:
@@ -406,7 +413,8 @@ def test_words_that_stand_for_each_other(open_page: OpenPage) -> None:
     assert [word.text for word in css(chrome, ".diff ins")] == ["bar"]
     assert css(chrome, ".diff del") == []
     assert "Blvd. ≈ Boulevard" in first(chrome, ".legend").text
-    assert "share a rare word" in first(chrome, ".why-note").text
+    first(chrome, ".compared .how summary").click()
+    assert "share a rare word" in first(chrome, ".compared .why-note").text
     assert "rare word" in first(chrome, "#curve").text
     assert "band" not in first(chrome, "main").text.replace("Bands × rows", "")
 
@@ -438,12 +446,12 @@ def test_more_clusters_than_are_drawn(open_page: OpenPage) -> None:
     """Beyond a bound a line tells how many rows are left, and draws them; filters find all."""
     chrome = open_page(large_page(5, 20))
     chrome.execute_script("most = 2; show()")
-    assert first(chrome, "#rest").text.startswith("3 more clusters not shown yet")
+    assert first(chrome, "#rest").text.startswith("3 more groups not shown yet")
     first(chrome, "#query").send_keys("doc-4b")
-    count_becomes(chrome, "1 of 5 clusters")
+    count_becomes(chrome, "1 of 5 groups")
     assert column(chrome, 1) == ["doc-4a"]
     press(chrome, Keys.ESCAPE)
-    count_becomes(chrome, "5 clusters")
+    count_becomes(chrome, "5 groups")
     first(chrome, "#rest button").click()
     assert len(column(chrome, 1)) == 5
     assert not first(chrome, "#rest").is_displayed()
@@ -456,7 +464,7 @@ def test_the_search_brings_hits_into_view(open_page: OpenPage) -> None:
     chrome.execute_script("scrollTo(0, document.body.scrollHeight)")
     press(chrome, "/")
     press(chrome, "doc-17")
-    count_becomes(chrome, "11 of 300 clusters")
+    count_becomes(chrome, "11 of 300 groups")
     for id in ("doc-17a", "doc-170a", "doc-171a"):
         press(chrome, Keys.ENTER)
         hit = first(chrome, ".is-hit")
@@ -472,11 +480,11 @@ def test_a_cluster_says_how_many_of_its_pairs_are_there(open_page: OpenPage) -> 
     """Each cluster is there with some of its pairs, and says of how many."""
     large = {f"copy-{number}": f"some words {number}" for number in range(220)}
     chrome = open_page(page_of([large, {"a": "other words", "b": "other words"}]))
-    count_becomes(chrome, "2 clusters")
+    count_becomes(chrome, "2 groups")
     assert "shows only 20,000 of the 24,091 pairs" in first(chrome, "#left").text
     first(chrome, "#list .opener").click()
     heading = css(chrome, ".detail h3")[1].text
-    assert heading.startswith("19,999 of 24,090 pairs of this cluster are in this page")
+    assert heading.startswith("19,999 of 24,090 pairs of this group are in this page")
     assert len(css(chrome, ".pairs > li")) == 10
     css(chrome, ".detail section > .quiet")[1].click()
     assert len(css(chrome, ".pairs > li")) == 60
@@ -494,7 +502,7 @@ def test_keyboard_only(open_page: OpenPage) -> None:
     chrome = open_page(small_page())
     assert press(chrome, "/").get_attribute("id") == "query"
     press(chrome, "anchor")
-    count_becomes(chrome, "1 of 5 clusters")
+    count_becomes(chrome, "1 of 5 groups")
     opener = press(chrome, Keys.ARROW_DOWN)
     assert opener.text == "Anchor-1"
     assert computed(chrome, ":focus", "outlineStyle") == "solid"
@@ -516,9 +524,9 @@ def test_keyboard_only(open_page: OpenPage) -> None:
     assert css(chrome, ".detail") == []
     assert press(chrome, Keys.ARROW_UP).get_attribute("id") == "query"
     press(chrome, Keys.ESCAPE)
-    count_becomes(chrome, "5 clusters")
+    count_becomes(chrome, "5 groups")
     reached = [press(chrome, Keys.TAB) for _ in range(4)]
-    assert [element.text for element in reached[2:]] == ["Cluster", "Documents"]
+    assert [element.text for element in reached[2:]] == ["Group", "Documents"]
     press(chrome, Keys.ENTER)
     assert column(chrome, 2) == ["2", "3", "4", "5", "6"]
 
@@ -558,7 +566,7 @@ def test_light_and_dark_differ(open_page: OpenPage) -> None:
     media: dict[str, Any] = {"media": "print", "features": []}
     chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     assert not first(chrome, "#filters").is_displayed()
-    assert "Documents and pairs of closed clusters" in first(chrome, ".paper").text
+    assert "Documents and pairs of closed groups" in first(chrome, ".paper").text
     assert first(chrome, "#list").is_displayed()
     assert computed(chrome, "body", "backgroundColor") == "rgb(255, 255, 255)"
     chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
@@ -568,9 +576,9 @@ def test_thousands_of_pairs(open_page: OpenPage) -> None:
     """However many pairs there are, each cluster is a row, and the search stays fast."""
     count, hits = sized(usual=(1_000, 11), full=(10_000, 111))
     chrome = open_page(large_page(count, 20))
-    count_becomes(chrome, f"{count:,} clusters")
+    count_becomes(chrome, f"{count:,} groups")
     first(chrome, "#query").send_keys("doc-77")
-    count_becomes(chrome, f"{hits} of {count:,} clusters")
+    count_becomes(chrome, f"{hits} of {count:,} groups")
     assert len(css(chrome, "#list .row")) == hits
     first(chrome, "#list .opener").click()
     assert css(chrome, ".diff")
@@ -614,7 +622,7 @@ def open_everything(chrome: Chrome) -> None:
 def test_hostile_texts_are_texts(open_page: OpenPage) -> None:
     """Markup, control characters and giants are shown, and nothing of them acts."""
     chrome = open_page(hostile_page())
-    count_becomes(chrome, f"{len(HOSTILE)} clusters")
+    count_becomes(chrome, f"{len(HOSTILE)} groups")
     open_everything(chrome)
     assert len(css(chrome, ".diff")) == len(HOSTILE)
     with pytest.raises(NoAlertPresentException):
@@ -672,7 +680,7 @@ def test_hostile_ids_texts_and_names(open_page: OpenPage, record_property: Recor
     parts = dict.fromkeys(HARMS, HARMS[0]) | dict.fromkeys(HARMS[:3], HARMS[1])
     page = replace(page_of(groups), title=HARMS[1], notes=HARMS, parameters=parts, summary=parts)
     chrome = open_page(page)
-    count_becomes(chrome, f"{len(HARMS)} clusters")
+    count_becomes(chrome, f"{len(HARMS)} groups")
     for harm in ("", "<img src=x", "</script>", "javascript:"):  # what is found is marked
         first(chrome, "#query").clear()
         first(chrome, "#query").send_keys(harm or "some")
@@ -738,6 +746,9 @@ def test_marks_are_within_their_tracks(open_page: OpenPage, width: int, count: i
     chrome = open_page(page_of(groups))
     resize(chrome, width, 800)
     open_everything(chrome)
+    chrome.execute_script(
+        "document.querySelectorAll('details').forEach((fold) => (fold.open = true))"
+    )
     drawn = chrome.execute_script(
         """return [...document.querySelectorAll(".track")].filter((one) => one.checkVisibility())
         .map((track) => {

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup_solr.argument_types import Way
+from neardup_solr.errors import counted
 from neardup_solr.records import AnyId, Borderline, Cluster, Duplicate, as_text
 from neardup_solr.regex import regex
 from neardup_solr.reports.html import embed
@@ -91,7 +92,6 @@ def page_lines(page: Page) -> Iterator[str]:
 def _about(page: Page, names: Sequence[str], left: str) -> dict[str, object]:
     border = page.borderline
     similarities = [pair.similarity for pair in page.pairs]
-    pale = " Pale: compared pairs just below it." if border and border.below else ""
     measure = page.pairs[0].measure if page.pairs else ""
     same = ("title", "complete", "notes", "by", "curve", "made", "command")
     return {name: getattr(page, name) for name in same} | {
@@ -102,12 +102,25 @@ def _about(page: Page, names: Sequence[str], left: str) -> dict[str, object]:
         "bins": np.histogram(similarities, bins=BINS, range=(0.0, 1.0))[0].tolist(),
         "sizes": sorted(Counter(len(cluster.members) for cluster in page.clusters).items()),
         "border": border and [border.lower, border.min_similarity, border.higher, border.below],
-        "threshold": f"Threshold {border}.{pale}" if border else "",
+        "threshold": _describe_border(border) if border else "",
+        "border_figures": f"Threshold {border}." if border else "",
         "kept": names,
         "compared": [name for name in names if name in (*page.table.kinds, *page.table.texts)],
         "clusters": len(page.clusters),
         "left": left,
     }
+
+
+def _describe_border(border: Borderline) -> str:
+    """Say how much depends on the threshold, in plain words."""
+    parts = [
+        f"Documents are a pair from {border.min_similarity:g} on.",
+        f"From {border.higher:g} on, there would be {counted(border.above, 'pair')} fewer",
+    ]
+    if border.below is not None and border.min_similarity > 0:
+        parts[-1] += f", from {border.lower:g} on about {border.below:,} more"
+    pale = " Pale: pairs just below that." if border.below else ""
+    return f"{' '.join(parts)}.{pale}"
 
 
 def _left_out(page: Page, listed: Sequence[Listed], texts: int) -> str:
@@ -118,8 +131,8 @@ def _left_out(page: Page, listed: Sequence[Listed], texts: int) -> str:
     if not (page.texts or page.fields):  # none were to be shown
         texts = documents
     counts = {
-        f"the {len(listed):,} largest of {clusters:,} clusters": len(listed) < clusters,
-        f"{pairs:,} of the {all_pairs:,} pairs in clusters": pairs < all_pairs,
+        f"the {len(listed):,} largest of {clusters:,} groups": len(listed) < clusters,
+        f"{pairs:,} of the {all_pairs:,} pairs in groups": pairs < all_pairs,
         f"the texts of {texts:,} of {documents:,} documents": texts < documents,
     }
     parts = [part for part, is_said in counts.items() if is_said]

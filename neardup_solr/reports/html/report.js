@@ -126,10 +126,10 @@ function startList() {
   }
   find("list").replaceChildren(...[...find("list").children].filter((part) => part.tagName !== "TBODY"), ...blocks);
   const unprinted = shown.length - PRINTED;
-  find("unprinted").textContent = unprinted > 0 ? `Only the first ${number(PRINTED)} of these ${number(shown.length)} clusters are printed: to print others, use the filters.` : "";
+  find("unprinted").textContent = unprinted > 0 ? `Only the first ${number(PRINTED)} of these ${number(shown.length)} groups are printed: to print others, use the filters.` : "";
   const left = shown.length - listed.length;
   find("rest").hidden = left === 0;
-  find("rest").replaceChildren(`${counted(left, "more cluster")} not shown yet; the filters search them, too. `, button(`Show ${number(Math.min(MOST, left))} more`, () => { most += MOST; startList(); }));
+  find("rest").replaceChildren(`${counted(left, "more group")} not shown yet; the filters search them, too. `, button(`Show ${number(Math.min(MOST, left))} more`, () => { most += MOST; startList(); }));
 }
 
 /* Why a pair was found */
@@ -170,22 +170,21 @@ const rowsOfPair = (pair) => pair.fields.map(([field, ...more]) => (typeof field
   : [null, field, ...more]));
 
 function compared(pair) {
-  const shown = pair.fields.length ? [fieldTable([pair.first, pair.second].map((row) => named(row)), rowsOfPair(pair), isCompared.size ? facts.measure : "")] : [];
+  const shown = pair.fields.length ? [fieldTable([pair.first, pair.second].map((row) => named(row)), rowsOfPair(pair), { measure: isCompared.size ? facts.measure : "" })] : [];
   if (pair.steps && !(isCompared.size && shown.length)) shown.push(...diffView([sideOf(pair.first), sideOf(pair.second)], pair.steps, pair.same));
   if (!shown.length) shown.push(make("p", { class: "nothing" }, "The texts are not in this page, so there is no diff."));
-  return make("div", { class: "compared" }, ...why(pair), ...shown);
+  return make("div", { class: "compared" }, ...shown, ...expertFold(rowsOfPair(pair), why(pair)));
 }
 
 /* Clusters */
 
 const COLUMNS = [
-  { label: "Cluster", of: (cluster) => cluster.id, type: "", title: "The first id of the cluster" },
-  { label: "Documents", of: (cluster) => cluster.size, type: "number", title: "Documents in the cluster" },
-  { label: "Pairs", of: (cluster) => cluster.count, type: "number", title: "Verified pairs" },
+  { label: "Group", of: (cluster) => cluster.id, type: "", title: "The first id of the group" },
+  { label: "Documents", of: (cluster) => cluster.size, type: "number", title: "Documents in the group" },
+  { label: "Pairs", of: (cluster) => cluster.count, type: "number", title: "Pairs of documents that are near enough" },
   { label: facts.likeness, of: (cluster) => cluster.low, type: "number", title: "Of the least and the most similar pair" },
-  { label: "Diameter", of: (cluster) => cluster.diameter, type: "number", title: "Longest of the shortest paths between two documents, in pairs; 1: every two documents are a pair" },
-  { label: "Bridges", of: (cluster) => cluster.bridgeCount, type: "number", title: "Documents whose removal splits the cluster" },
-  { label: "Canonical", of: (cluster) => cluster.canonical, type: "", title: "The document to keep" },
+  { label: "Linked", of: (cluster) => cluster.diameter, type: "number", title: "Each to each: every two documents are a pair. In a chain, only neighbors are: look closer from 3 on" },
+  { label: "To keep", of: (cluster) => cluster.canonical, type: "", title: "The document to keep" },
 ];
 const order = { column: COLUMNS[1], descending: true };
 const details = new Map(); // of open clusters
@@ -211,12 +210,12 @@ function pairItem(pair, siblings) {
 function memberItem(cluster, place) {
   const row = cluster.members[place];
   const name = make("span", {}, linked(row));
-  if (row === cluster.canonical) name.append(make("span", { class: "tag" }, "canonical"));
-  if (cluster.bridges.includes(row)) name.append(make("span", { class: "tag bridge" }, "bridge"));
+  if (row === cluster.canonical) name.append(make("span", { class: "tag" }, "to keep"));
+  if (cluster.bridges.includes(row)) name.append(make("span", { class: "tag bridge" }, "links others"));
   const distance = cluster.distances[place];
   const far = [decimal(cluster.similarities[place])];
   if (distance !== null) far.push(counted(distance, "word"));
-  const figure = row === cluster.canonical ? "to keep" : far.join(" · ");
+  const figure = row === cluster.canonical ? "" : far.join(" · ");
   return make("li", {}, name, preview(row), make("span", { class: "figure" }, figure));
 }
 
@@ -226,11 +225,12 @@ function detail(cluster) {
   const pairs = pairsOf(cluster.place).map(pairOf);
   const near = pairs.filter((pair) => pair.similarity >= matched.least);
   const places = cluster.members.map((_, place) => place);
-  const choice = pairs.length < cluster.count ? `${some(pairs.length, cluster.count, "pair")} of this cluster are in this page: the least similar, then those of bridges, and examples` : counted(pairs.length, "pair");
+  const choice = pairs.length < cluster.count ? `${some(pairs.length, cluster.count, "pair")} of this group are in this page: the least similar, then those of documents that link others, and examples` : counted(pairs.length, "pair");
   const title = near.length < pairs.length ? `${counted(near.length, "pair")} of ${number(cluster.count)}, selected by the filter` : choice;
   const cell = make("td", { colspan: COLUMNS.length },
-    make("section", {}, make("h3", {}, `${some(places.length, cluster.size, "document")}, compared with the canonical one`), ...growing("members", places, (place) => memberItem(cluster, place))),
+    make("section", {}, make("h3", {}, `${some(places.length, cluster.size, "document")}, compared with the one to keep`), ...growing("members", places, (place) => memberItem(cluster, place))),
     make("section", {}, make("h3", {}, title), ...growing("pairs", near, (pair) => pairItem(pair, near.length))),
+    ...expertFold([], [make("p", {}, `Diameter: ${cluster.diameter ? number(cluster.diameter) : "not computed"}. Bridges, whose removal splits the cluster: ${number(cluster.bridgeCount)}.`)]),
   );
   return make("tr", { class: "detail" }, cell);
 }
@@ -242,7 +242,6 @@ function similarityRange(cluster) {
 }
 
 const cell = (label, ...children) => make("td", { "data-label": label, class: "number" }, ...children);
-const orDash = (value, dash = "–") => (value ? number(value) : make("span", { class: "nothing" }, dash));
 
 // The canonical text, or the text that was looked for.
 function shortly(cluster) {
@@ -259,9 +258,8 @@ function rowsOf(cluster) {
     cell("Documents", number(cluster.size)),
     cell("Pairs", number(cluster.count)),
     cell(facts.likeness, similarityRange(cluster)),
-    cell("Diameter", orDash(cluster.diameter)),
-    cell("Bridges", orDash(cluster.bridgeCount)),
-    make("td", { class: "canonical", "data-label": "Canonical" }, linked(cluster.canonical, "id is-clipped"), shortly(cluster)),
+    cell("Linked", cluster.diameter === 1 ? "each to each" : cluster.diameter ? `chain of ${number(cluster.diameter)}` : "–"),
+    make("td", { class: "canonical", "data-label": "To keep" }, linked(cluster.canonical, "id is-clipped"), shortly(cluster)),
   );
   opens(opener, details.has(cluster), (isOpen) => {
     row.classList.toggle("is-open", isOpen);
@@ -322,7 +320,7 @@ function show() {
     if (COLUMNS[at] === column) header.setAttribute("aria-sort", descending ? "descending" : "ascending");
     else header.removeAttribute("aria-sort");
   }
-  const all = facts.clusters ? some(clusters.length, facts.clusters, "cluster") : "No near-duplicates were found.";
+  const all = facts.clusters ? some(clusters.length, facts.clusters, "group") : "No near-duplicates were found.";
   find("count").textContent = shown.length < clusters.length ? `${number(shown.length)} of ${all}` : all;
   find("empty").hidden = shown.length > 0 || clusters.length === 0;
   find("list").querySelector(".is-hit")?.classList.remove("is-hit");
@@ -395,7 +393,7 @@ function similaritiesPicture() {
     parts.unshift(bar(low, high, TOP, "zone"));
     if (below) parts.push(bar(low, at, up.place(below), "below"));
     parts.push(draw("path", { d: `M${at} ${TOP}V${BOTTOM}`, class: "stroke-mark", "stroke-width": 1.2 }));
-    parts.push(label(least < 0.3 ? high + 4 : low - 4, BOTTOM - 12, `threshold ${Number(least.toPrecision(6))}`, least < 0.3 ? "start" : "end"));
+    parts.push(label(least < 0.3 ? high + 4 : low - 4, BOTTOM - 12, `pairs from ${Number(least.toPrecision(6))}`, least < 0.3 ? "start" : "end"));
   }
   if (facts.curve) {
     const up = axis({ low: 0, high: 1.05, start: BOTTOM, end: TOP, ticks: [0, 0.25, 0.5, 0.75, 1] });
@@ -422,7 +420,7 @@ function sizesPicture() {
   const ticks = isLogarithmic ? (most < 200 ? ROUND : [2, ...POWERS.slice(1)]).filter((at) => at >= 2 && at <= most) : every;
   const end = WIDTH - 4 - Math.floor((LETTER * number(ticks.at(-1)).length) / 2);
   const across = axis({ low: edges[0], high: edges.at(-1), start: leftOf(up), end, ticks, isLogarithmic });
-  return picture("Clusters by number of documents", across, up, "documents in the cluster", "clusters", ...bars(counts, edges, across, up));
+  return picture("Groups by number of documents", across, up, "documents in the group", "groups", ...bars(counts, edges, across, up));
 }
 
 /* The head of the page, its controls, and the keyboard */
@@ -483,10 +481,16 @@ function onKey(event) {
 }
 
 function caption() {
-  if (!facts.curve) return `Bars: verified pairs. ${COMPARED[facts.by]} were compared.`;
+  if (!facts.curve) return `Each bar counts pairs. ${COMPARED[facts.by]} were compared.`;
+  return "Each bar counts pairs. The line is the chance that a pair is found.";
+}
+
+// What only experts read of the pictures.
+function figures() {
+  if (!facts.curve) return facts.border_figures;
   const [bands, rows] = facts.curve;
-  const line = `Bars: verified pairs. Line: the chance that two documents share one of ${number(bands)} bands of ${counted(rows, "row")}`;
-  return IS_JACCARD ? `${line}, and so are found.` : `${line}, by the Jaccard similarity of their shingles.`;
+  const line = `Line: the chance that two documents share one of ${number(bands)} bands of ${counted(rows, "row")}`;
+  return `${line}${IS_JACCARD ? ", and so are found." : ", by the Jaccard similarity of their shingles."} ${facts.border_figures}`;
 }
 
 // A sentence of the library, in which names of arguments stand in backticks.
@@ -506,8 +510,9 @@ function start() {
   document.title = find("title").textContent;
   find("summary").replaceChildren(...factsList(facts.summary));
   find("parameters").replaceChildren(...factsList(facts.parameters));
-  find("how").hidden = facts.parameters.length === 0;
+  find("how").hidden = facts.parameters.length === 0 && !figures();
   find("curve").textContent = caption();
+  find("experts").textContent = figures();
   find("similarities").replaceChildren(similaritiesPicture());
   find("sizes").replaceChildren(sizesPicture());
   find("threshold").textContent = facts.threshold;

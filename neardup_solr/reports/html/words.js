@@ -164,20 +164,29 @@ function markedCells([words, others], steps, same) {
 
 const signed = (bits) => `${bits < 0 ? "−" : "+"}${Math.abs(bits).toFixed(1)}`;
 
-// A pair field by field: both values, how far they agree, and what that adds to the odds.
-function fieldTable(names, rows, measure) {
-  const isWeighed = rows.some(([, , , , , bits]) => typeof bits === "number");
-  const heads = ["Field", ...names, ...(isWeighed ? ["Agreement", "Bits"] : [])];
-  const drawn = rows.map(([values, field, steps = [], same = [], level = "", bits = null]) => {
-    const cells = values
-      ? markedCells(values.map((value) => (value ? value.split(" ") : [])), steps, same).map((cell) => make("td", { dir: "auto" }, ...(cell.length ? cell : [make("i", { class: "elided" }, "nothing")])))
-      : [make("td", { colspan: 2 })];
-    const weighed = isWeighed ? [make("td", {}, level), make("td", { class: "number" }, bits === null ? "" : signed(bits))] : [];
-    return make("tr", { class: values ? "" : "beside" }, make("th", { scope: "row" }, ...plain(field)), ...cells, ...weighed);
+const isWeighed = ([, , , , , bits]) => typeof bits === "number";
+
+// A pair field by field: both values, and how far they agree. The last rows may only be shown.
+function fieldTable(names, rows, { measure = "", hasLevels = true, shown = 0 } = {}) {
+  const columns = rows.filter(([values]) => values);
+  const isLeveled = hasLevels && columns.some(isWeighed);
+  const heads = ["Column", ...names, ...(isLeveled ? ["Agreement"] : [])];
+  const drawn = columns.map(([values, field, steps = [], same = [], level = ""]) => {
+    const cells = markedCells(values.map((value) => (value ? value.split(" ") : [])), steps, same).map((cell) => make("td", { dir: "auto" }, ...(cell.length ? cell : [make("i", { class: "elided" }, "nothing")])));
+    return make("tr", {}, make("th", { scope: "row" }, ...plain(field)), ...cells, ...(isLeveled ? [make("td", {}, level)] : []));
   });
-  const note = isWeighed || !measure ? [] : [make("caption", {}, `The fields are compared together, as one text with the measure ${measure}, so no field has bits of its own.`)];
-  const head = make("tr", {}, ...heads.map((each) => make("th", { scope: "col", class: each === "Bits" ? "number" : "" }, each)));
+  if (shown) drawn.splice(-shown, 0, make("tr", { class: "beside" }, make("th", { scope: "rowgroup", colspan: heads.length }, "Only shown to help you, not compared:")));
+  const note = isLeveled || !measure ? [] : [make("caption", {}, "The columns are compared together, as one text.")];
+  const head = make("tr", {}, ...heads.map((each) => make("th", { scope: "col" }, each)));
   return make("div", { class: "wide" }, make("table", { class: "fields" }, ...note, make("thead", {}, head), make("tbody", {}, ...drawn)));
+}
+
+// What only experts read, behind a fold: other parts, and what each field adds to the odds.
+function expertFold(rows, more = [], name = "Figures for experts") {
+  const weighed = rows.filter(isWeighed).map(([, field, , , level = "", bits]) => make("tr", {}, make("th", { scope: "row" }, ...plain(field)), make("td", {}, level), make("td", { class: "number" }, signed(bits))));
+  const heads = ["Column", "Agreement", "Bits"].map((each) => make("th", { scope: "col", class: each === "Bits" ? "number" : "" }, each));
+  const table = weighed.length ? [make("p", { class: "why-note" }, "Bits above 0 speak for “same”, below 0 for “different”; each doubles or halves the odds."), make("table", { class: "fields" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...weighed))] : [];
+  return table.length || more.length ? [make("details", { class: "how" }, make("summary", {}, name), ...more, ...table)] : [];
 }
 
 function partnersOf(stands, side) {

@@ -53,9 +53,9 @@ def list_counts(
     counts = {
         "Documents": f"{documents:,}",
         "Near-duplicate pairs": f"{len(pairs):,}",
-        "Pairs between clusters": f"{between:,}" if between else "",  # of complete linkage
-        "Clusters": f"{len(clusters):,}",
-        "Documents in clusters": f"{members:,}",
+        "Pairs between groups": f"{between:,}" if between else "",  # of complete linkage
+        "Groups": f"{len(clusters):,}",
+        "Documents in groups": f"{members:,}",
         "Exact copies": f"{copies:,}" if copies else "",
         "Equal but for what was left out": f"{unlike:,}" if unlike else "",
         "Pairs compared": f"{candidates:,}",

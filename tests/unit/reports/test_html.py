@@ -291,7 +291,7 @@ def test_clusters_are_left_out_by_bytes_only(monkeypatch: pytest.MonkeyPatch) ->
     assert 20 < len(listed) < 200
     assert (listed[0][2], len(listed[0][9])) == (150, embed.FIRST_MEMBERS)
     left = embedded(html, "facts")[0]["left"]
-    assert f"the {len(listed)} largest of 201 clusters" in left
+    assert f"the {len(listed)} largest of 201 groups" in left
     assert embedded(html, "facts")[0]["clusters"] == 201
 
 
