@@ -1,6 +1,7 @@
 """A review of a small table, as a process of its own."""
 
 import os
+import random
 import resource
 import signal
 import subprocess
@@ -47,3 +48,19 @@ def reviewing(
     finally:
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
+
+
+def make_people(count: int = 60) -> str:
+    """Lines of invented people: each third is there again, and each fifth has a double's name."""
+    draw, lines = random.Random(1), ["id,name,street,born"]
+    syllables = ["ka", "lo", "mi", "re", "su", "ta", "ven", "dor", "bal", "hin"]
+    for number in range(count):
+        name = " ".join("".join(draw.choices(syllables, k=3)).title() for _ in range(2))
+        street = f"{''.join(draw.choices(syllables, k=3)).title()} Street {draw.randint(1, 99)}"
+        born = f"{draw.randint(1940, 2004)}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}"
+        lines.append(f"{number},{name},{street},{born}")
+        if number % 3 == 0:
+            lines.append(f"{100 + number},{name[:-1]},{street.replace('Street', 'St.')},{born}")
+        if number % 5 == 1:
+            lines.append(f"{200 + number},{name},{street},{1900 + number}-02-{number % 28 + 1:02}")
+    return "\n".join(lines) + "\n"

@@ -97,11 +97,13 @@ class Typed:
 class ChosenColumns:
     """Columns of a source that were chosen for what was typed.
 
-    `typed`: with these columns; `options`: how they would be typed.
+    `typed`: with these columns; `options`: how they would be typed; `beside`: columns that are left
+    out, but may tell copies apart.
     """
 
     typed: Typed
     options: Sequence[str] = ()
+    beside: tuple[str, ...] = ()
 
 
 def choose_columns(
@@ -124,7 +126,8 @@ def choose_columns(
     if chosen is None:
         return ChosenColumns(typed)
     say_choice(chosen)
-    return ChosenColumns(typed.replace(**chosen.arguments), _spell_columns(chosen.arguments))
+    options = _spell_columns(chosen.arguments)
+    return ChosenColumns(typed.replace(**chosen.arguments), options, chosen.beside)
 
 
 def say_choice(chosen: Chosen) -> None:

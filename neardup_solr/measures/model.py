@@ -13,6 +13,7 @@ sequential algorithm for training text classifiers").
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,12 +27,14 @@ from neardup_solr.measures import Similarities, measure_named
 from neardup_solr.measures import fields as by_fields
 from neardup_solr.measures.columns import FieldKind, Table, parse_fields
 from neardup_solr.measures.em import FLOOR
+from neardup_solr.measures.levels import LEVELS
 from neardup_solr.measures.logistic import predict
-from neardup_solr.measures.weights import Weights
+from neardup_solr.measures.weights import Evidence, Weights
 
 MEASURES = ("aligned", "words", "jaccard", "containment")
 EVIDENCE = "fields"  # the log-odds of that measure
 NEUTRAL, SCALE = 0.7, 0.2  # a similarity that says nothing, and how much more says 1
+ALIKE, UNLIKE = "alike", "unlike"  # texts by a measure, and those that are hardly alike
 SHARPNESS = 0.05  # of a similarity around the threshold, within which the default is unsure
 VERSION = 1
 # Whole records are prepared as `aligned` does; a model goes on from there.
@@ -63,6 +66,26 @@ class Model:
     def names(self) -> tuple[str, ...]:
         """Names of the features: measures, the evidence of all fields, then each field."""
         return (*MEASURES, EVIDENCE, *self.fields) if self.fields else MEASURES
+
+    def weigh_measures(self) -> list[Evidence]:
+        """List the bits that each measure adds to the odds, of texts ALIKE and of those UNLIKE."""
+        bits = zip(MEASURES, (self.weights[1:] / math.log(2)).tolist(), strict=False)
+        ends = (ALIKE, 1.0), (UNLIKE, FLOOR)
+        return [Evidence(name, level, weight * (similarity - NEUTRAL) / SCALE)
+                for name, weight in bits for level, similarity in ends]  # fmt: skip
+
+    def weigh_levels(self) -> list[Evidence]:
+        """List the bits that each level of a field adds to the odds."""
+        if self.evidence is None:
+            return []
+        share, *weights = self.weights[1 + len(MEASURES) :].tolist()
+        weight_of = dict(zip(self.fields, weights, strict=True))
+        agreements = {name: dict(LEVELS[kind]) for name, kind in self.fields.items()}
+        return [
+            Evidence(row.field, row.level, share * row.bits + weight_of[row.field] / math.log(2)
+                     * (agreements[row.field][row.level] - NEUTRAL) / SCALE)
+            for row in self.evidence.table()
+        ]  # fmt: skip
 
     def to_text(self) -> str:
         """Format the model as JSON, a line for each thing that it knows."""

@@ -1,5 +1,6 @@
 """The page of a review in a real browser: keys, hostile texts, a server that is gone."""
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 import neardup_solr as nd
 from tests.browser.conftest import Chrome, broken_words, prefer, resize
 from tests.browser.test_page import CONTRASTS, READABLE
-from tests.reviews import reviewing
+from tests.reviews import make_people, reviewing
 
 HOSTILE = """id,name,text
 "<b>1</b>","<script>window.evil = 1</script>","Lantern Court <img src=x onerror='window.evil = 2'> 12 Harbour Street \u202e fish and chips"
@@ -53,9 +54,11 @@ def test_answers_by_keys(chrome: Chrome, tmp_path: Path) -> None:
     with reviewing(path, 4) as address:
         chrome.get(address)
         first = shown(chrome)
-        assert "% similar" in first
+        assert "%" not in first  # a guess would lead whoever answers
         assert chrome.find_elements(By.CSS_SELECTOR, "td del")
-        assert press(chrome, "s") != first
+        told = press(chrome, "s")
+        assert "You said “same”" in told
+        assert "% similar" in told
         assert first in press(chrome, "b")
         press(chrome, "d")
         press(chrome, "u")
@@ -101,18 +104,17 @@ def test_each_key_is_undone_on_the_screen_and_in_the_file(chrome: Chrome, tmp_pa
             assert "1 of 6 answered: 0 same, 1 different" in bar(chrome)
         assert "Skipped" in press(chrome, "k")
         assert "that you skipped" in press(chrome, "b")
-        for _ in range(2):  # a group opens, asks, and closes
-            chrome.find_element(By.TAG_NAME, "body").send_keys("a")
-            assert "Lantern" in chrome.find_element(By.CSS_SELECTOR, "details[open]").text
+        for _ in range(2):  # a group is asked about in view of its records, and closes
             chrome.find_element(By.TAG_NAME, "body").send_keys("a")
             assert is_asked(chrome)
+            records = chrome.find_elements(By.CSS_SELECTOR, "#sure-records > li")
+            assert len(records) == 4
+            assert all("Lantern" in record.text for record in records)
             assert "also for 1 pair answered" in chrome.find_element(By.ID, "sure-text").text
             ActionChains(chrome).send_keys(Keys.ESCAPE).perform()
             assert not is_asked(chrome)
-            ActionChains(chrome).send_keys(Keys.ESCAPE).perform()
-            assert not chrome.find_elements(By.CSS_SELECTOR, "details.cluster[open]")
         assert latest(path) == {"0-3": "different"}
-        ActionChains(chrome).send_keys("aa").perform()
+        ActionChains(chrome).send_keys("a").perform()
         ActionChains(chrome).send_keys("s").perform()
         wait(chrome, lambda c: "6 same" in bar(c))
         assert {*latest(path).values()} == {"same"}
@@ -177,6 +179,79 @@ def test_names_of_fields_are_not_broken(
         assert chrome.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+PEOPLE = ("--field", "name,street,born:date")
+
+
+def test_what_is_only_shown_is_no_evidence(chrome: Chrome, tmp_path: Path) -> None:
+    """Kept columns stand apart, and no sentence of the guess names them."""
+    lines = make_people().replace("born\n", "born,seat\n", 1)
+    lines = re.sub(r"(\d)$", r"\1,window", lines, flags=re.MULTILINE)
+    with reviewing(tmp_path / "a.jsonl", 0, *PEOPLE, "--keep", "seat", lines=lines) as address:
+        chrome.get(address)
+        names = chrome.find_elements(By.CSS_SELECTOR, "#question tbody th") if shown(chrome) else []
+        assert [name.text for name in names][:3] == ["name", "street", "born"]
+        assert [name.text for name in names][4:] == ["seat"]
+        assert "not compared" in names[3].text
+        press(chrome, "s")
+        chrome.find_element(By.CSS_SELECTOR, ".did summary").click()
+        told = chrome.find_element(By.CSS_SELECTOR, ".did").text
+        assert "What speaks for “same”" in told
+        assert "seat" not in told
+
+
+def test_the_decisive_column_and_the_buttons_are_seen_together(
+    chrome: Chrome, tmp_path: Path
+) -> None:
+    """On a phone, also below what an answer taught, and beside long kept texts."""
+    resize(chrome, 390, 844)
+    note = "a long remark about this person " * 30
+    lines = re.sub(r"(\d)$", rf"\1,{note}", make_people(), flags=re.MULTILINE)
+    lines = lines.replace("born\n", "born,note\n", 1)
+    with reviewing(tmp_path / "a.jsonl", 0, *PEOPLE, "--keep", "note", lines=lines) as address:
+        chrome.get(address)
+        shown(chrome)
+        for key in " sdsd":
+            if key != " ":
+                press(chrome, key)
+            bottom = chrome.find_element(By.CSS_SELECTOR, "#question > .wide tbody tr").rect
+            buttons = chrome.find_element(By.ID, "answers").rect
+            top = chrome.execute_script("return scrollY")
+            assert 0 < bottom["y"] - top + bottom["height"] <= buttons["y"] - top
+            assert buttons["y"] - top + buttons["height"] <= 844
+        assert chrome.find_element(By.CSS_SELECTOR, ".did b").text
+
+
+def test_a_clean_file_without_a_terminal(chrome: Chrome, tmp_path: Path) -> None:
+    """The button names the file, asks before it replaces one, and says what it wrote."""
+    clean, model = tmp_path / "table.clean.csv", tmp_path / "table.model.json"
+    clean.write_text("mine")
+    with reviewing(tmp_path / "a.jsonl", 0, *PEOPLE, lines=make_people()) as address:
+        chrome.get(address)
+        shown(chrome)
+        press(chrome, "d")
+        chrome.find_element(By.CSS_SELECTOR, "[data-say=finish]").click()
+        assert "1 answer saved: 0 same, 1 different" in chrome.find_element(By.ID, "question").text
+        assert clean.name in chrome.find_element(By.CSS_SELECTOR, ".round").text
+        write, save = chrome.find_elements(By.CSS_SELECTOR, ".output button")
+        assert (write.text, save.text) == ("Write the clean file", "Save the model")
+        save.click()
+        wait(chrome, lambda c: c.find_element(By.ID, "problem").is_displayed())
+        assert "1 different" in chrome.find_element(By.ID, "problem").text
+        write.click()
+        wait(chrome, is_asked)
+        assert "exists" in chrome.find_element(By.ID, "sure-text").text
+        chrome.find_element(By.CSS_SELECTOR, "[data-say=close]").click()
+        assert clean.read_text() == "mine"
+        write.click()
+        wait(chrome, is_asked)
+        chrome.find_element(By.CSS_SELECTOR, "[data-say=yes]").click()
+        wait(chrome, lambda c: "is in the folder" in c.find_element(By.ID, "written").text)
+        told = chrome.find_element(By.ID, "written").text
+        assert f"{len(clean.read_text().splitlines()) - 1} of 92 records" in told
+        assert str(tmp_path) in told
+    assert not model.exists()
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (390, "light")])
 def test_it_fits_a_phone_and_the_dark(
     chrome: Chrome, tmp_path: Path, width: int, scheme: str
@@ -204,12 +279,16 @@ def test_it_can_be_read_and_heard(chrome: Chrome, tmp_path: Path, scheme: str) -
         ActionChains(chrome).send_keys(Keys.TAB).perform()
         assert chrome.switch_to.active_element.text.startswith("All 5 records")
         press(chrome, "s")
+        chrome.find_element(By.CSS_SELECTOR, "[data-say=finish]").click()
+        buttons = chrome.find_elements(By.TAG_NAME, "button")
+        assert all(one.accessible_name for one in buttons if one.is_displayed())
         chrome.find_element(By.TAG_NAME, "body").send_keys("a")
         told = chrome.execute_script(CONTRASTS)
         assert len(told) > 20
         assert [name for contrast, name in told if contrast < READABLE] == []
-        buttons = chrome.find_elements(By.TAG_NAME, "button")
-        assert all(one.accessible_name for one in buttons if one.is_displayed())
+        buttons = chrome.find_elements(By.CSS_SELECTOR, "#sure button")
+        assert all(one.accessible_name for one in buttons)
+        ActionChains(chrome).send_keys(Keys.ESCAPE).perform()
         assert (question.aria_role, question.accessible_name) == (
             "region",
             "Are these records the same?",

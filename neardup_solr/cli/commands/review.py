@@ -8,7 +8,6 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.typed import Typed, choose_columns
 from neardup_solr.files import private
@@ -25,9 +24,11 @@ REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a hr
 def review(typed: Typed) -> int:
     """Judge pairs in the browser, the most useful pairs first."""
     typed.require_source("SOURCE")
+    from neardup_solr.verbs.review import run_review
     from neardup_solr.verbs.review.request import ReviewRequest
 
-    typed = choose_columns(typed, ReviewRequest).typed
+    columns = choose_columns(typed, ReviewRequest)
+    typed = columns.typed
     typed = typed.replace(source=typed["source"] or typed.connect())
     show.compile_kernel()
     from tempfile import TemporaryDirectory
@@ -54,9 +55,10 @@ def review(typed: Typed) -> int:
         # The bars begin when the address has been shown, before anything is read.
         names = ("on_error", "on_progress")
         later: dict[str, Any] = {key: lambda each, key=key: watching[key](each) for key in names}
-        reviewed = nd.review(
-            on_address=show_address, on_ready=open_page, **later, **typed.arguments
-        )
+        reviewed = run_review(
+            ReviewRequest(on_address=show_address, on_ready=open_page, beside=columns.beside,
+                          **later, **typed.arguments)
+        )  # fmt: skip
     kept = f"{show.counted(reviewed.kept, 'answer')} to {reviewed.answers}"
     show.say(f"Saved {kept}, which now has {reviewed.tally} for these pairs.")
     if reviewed.advice:

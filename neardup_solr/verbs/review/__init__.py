@@ -12,7 +12,7 @@ from neardup_solr.measures import measure_named
 from neardup_solr.progress import LOG
 from neardup_solr.verbs.answer import find_name
 from neardup_solr.verbs.duplicates.find import find_duplicates
-from neardup_solr.verbs.duplicates.request import DuplicatesRequest
+from neardup_solr.verbs.review.outputs import ReviewOutputs
 from neardup_solr.verbs.review.request import ReviewRequest
 from neardup_solr.verbs.review.session import Reviewed, ReviewSession
 
@@ -43,23 +43,21 @@ def run_review(request: ReviewRequest) -> Reviewed:
         session = open_session(request, file)
         if request.on_ready is not None:
             request.on_ready(address)
-        server.run(make_app(session.act, len(session.questions.pairs), token, port), bound)
+        app = make_app(session.act, len(session.questions.pairs), session.outputs, token, port)
+        server.run(app, bound)
         return session.close()
 
 
 def open_session(request: ReviewRequest, file: AnswerFile) -> ReviewSession:
     """Find the pairs to ask about, down to some similarity below the threshold."""
-    compared = DuplicatesRequest(
-        request.source, measure=request.measure, min_similarity=request.min_similarity,
-        reach=request.depth, by=request.by, against=request.against, fields=request.fields,
-        fq=request.fq, same=request.same, id=request.id, text=request.text, keep=request.shown,
-        texts=True, settings=request.settings, on_error=request.on_error,
-        on_progress=request.on_progress,
+    result = find_duplicates(
+        request.compare(reach=request.depth, keep=request.shown, texts=True,
+                        on_error=request.on_error, on_progress=request.on_progress)
     )  # fmt: skip
-    result = find_duplicates(compared)
     if result.chosen:
         LOG.warning("%s", result.chosen)
     if not result.pairs:
         raise DataError("there are no pairs to ask about", "use a larger `reach`", code="no-pairs")
     threshold = measure_named(result.measure).least(request.limits)
-    return ReviewSession(result, file, find_name(request.who), threshold, request.depth)
+    outputs = ReviewOutputs.of(request, result)
+    return ReviewSession(result, file, find_name(request.who), threshold, request.depth, outputs)

@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from neardup_solr.argument_types import Judgement
 from neardup_solr.errors import NeardupError
+from neardup_solr.verbs.review.outputs import ReviewOutputs
 from neardup_solr.web import pages
 from neardup_solr.web.body import FAULT, parse_object, read_body
 from neardup_solr.web.failure import Failure, to_json
@@ -37,9 +38,14 @@ PAGES = {
 }  # fmt: skip
 
 
-def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port: int) -> Starlette:
-    """Make the application that asks about so many pairs. `react` does what a page asks for."""
-    lock = Lock()
+def make_app(
+    react: Callable[..., dict[str, Any]], pairs: int, outputs: ReviewOutputs, token: str, port: int
+) -> Starlette:
+    """Make the application that asks about so many pairs.
+
+    `react` does what a page asks for, and `outputs` are the files that it may have written.
+    """
+    lock, writing = Lock(), Lock()
 
     async def act(request: Request) -> Response:
         sent = request.headers.get("authorization", "")
@@ -47,8 +53,19 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
             reason = "the token is wrong: open the address printed by the command"
             raise Failure(403, reason, code="token-invalid")
         action = request.scope["path"][1:]
-        arguments = _parse(action, await read_body(request, MOST), pairs)
-        return await run_in_threadpool(answer, action, *arguments)
+        body = await read_body(request, MOST)
+        if action in outputs.names:
+            return await run_in_threadpool(write, action, _parse_agreed(body))
+        return await run_in_threadpool(answer, action, *_parse(action, body, pairs))
+
+    def write(action: str, agreed: list[str]) -> Response:
+        with writing:  # beside which answers are taken
+            try:
+                return to_json(outputs.write(action, agreed), headers=HEADERS)
+            except (NeardupError, OSError) as error:
+                code = getattr(error, "code", "file-unwritable")
+                reason = f"nothing was written: {error}"
+                raise Failure(503, reason, Retry_After="1", code=code) from error
 
     def answer(action: str, *arguments: object) -> Response:
         with lock:
@@ -65,12 +82,22 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
             error = Failure(400, "the request is incomplete", code="request-malformed")
         return error.response
 
-    actions = [Route(f"/{action}", act, methods=["POST"]) for action in ACTIONS]
+    names = (*ACTIONS, *outputs.names)
+    actions = [Route(f"/{action}", act, methods=["POST"]) for action in names]
     return pages.make_app(
         [*list_pages(__package__, PAGES), *actions], [Middleware(Guard, port=port)],
         "open the address printed by the command",
         handlers=dict.fromkeys((Failure, ClientDisconnect), refuse),
     )  # fmt: skip
+
+
+def _parse_agreed(body: bytes) -> list[str]:
+    """Parse a request to write a file: the questions that were answered by yes."""
+    fields = parse_object(body)
+    agreed = fields.get("agreed", [])
+    if FAULT in fields or not isinstance(agreed, list):
+        raise Failure(400, "`agreed` must be a list of questions", code="request-malformed")
+    return agreed
 
 
 def _parse(action: str, body: bytes, pairs: int) -> tuple[str, Any, Any]:

@@ -13,6 +13,7 @@ from neardup_solr.measures import Limits
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings
 from neardup_solr.sources.choice import ColumnRequest, choose_columns, log_choice
+from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.request import Compared
@@ -24,7 +25,10 @@ REACH, REACH_BY_FIELDS = 0.1, 0.499  # below the threshold; few probabilities ar
 
 @dataclass(frozen=True)
 class ReviewRequest:
-    """The arguments of `review`."""
+    """The arguments of `review`.
+
+    The columns `beside` those that are compared may tell copies apart.
+    """
 
     source: Compared
     _: KW_ONLY
@@ -47,6 +51,7 @@ class ReviewRequest:
     on_progress: OnProgress | None = None
     on_address: Callable[[str], None] | None = None
     on_ready: Callable[[str], None] | None = None
+    beside: tuple[str, ...] = ()
 
     @property
     def depth(self) -> float:
@@ -86,7 +91,15 @@ class ReviewRequest:
         if chosen is None:
             return self
         log_choice(chosen)
-        return replace(self, **chosen.arguments)
+        return replace(self, beside=chosen.beside, **chosen.arguments)
+
+    def compare(self, **others: Any) -> DuplicatesRequest:
+        """Make the request to compare the documents, with `others` of its arguments."""
+        return DuplicatesRequest(
+            self.source, measure=self.measure, min_similarity=self.min_similarity, by=self.by,
+            against=self.against, fields=self.fields, fq=self.fq, same=self.same, id=self.id,
+            text=self.text, settings=self.settings, **others,
+        )  # fmt: skip
 
     def check(self) -> None:
         """Refuse values that are not possible. Raises ArgumentError."""

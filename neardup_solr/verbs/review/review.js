@@ -24,14 +24,14 @@ function makeName(storage, name) {
 }
 const reader = `${makeName(() => localStorage, "browser")}/${makeName(() => sessionStorage, "tab")}`;
 
-async function ask(action, answer) {
+async function ask(action, answer, agreed = []) {
   const reply = await fetch(action, {
     method: "POST",
     headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
-    body: JSON.stringify({ reader, number: shown.number, answer }),
+    body: JSON.stringify({ reader, number: shown.number, answer, agreed }),
   });
   const result = await reply.json();
-  if (!reply.ok) complain(result.error);
+  if (!reply.ok) complain(asOptions([result.error, result.next].filter(Boolean).join("; ")));
   return reply.ok ? result : null;
 }
 
@@ -78,7 +78,7 @@ function percent(share) {
 // What the last key did, if it is not plain to see.
 function describe(did, pair, before) {
   if (did.did === "skip") return pair.number === before ? "Skipped, but this is the last pair." : "Skipped: nothing was saved. The pair is shown again after all others.";
-  if (did.did === "cluster") return `Saved: ${count(did.answers, "answer")} “same”. Back undoes all of them.`;
+  if (did.did === "cluster") return `Saved: ${count(did.answers, "answer")} “same”. Back undoes all of them. ${did.learned}`;
   if (did.did === "nothing") return `Someone else has already answered “${did.stands}” for this pair, so your answer was not saved.`;
   if (did.did !== "back") return "";
   if (did.answers === undefined) return "Nothing more to undo in this review. To change an earlier answer, use the command neardup answer.";
@@ -87,9 +87,9 @@ function describe(did, pair, before) {
   return `Undone: ${what} no longer saved.${did.stands ? ` Without it, the answer for the pair is “${did.stands}”.` : ""}`;
 }
 
-// Which columns speak for the same and which against it, by their bits, or by the words that differ.
-function weigh(rows) {
-  const columns = rows.filter(([values]) => values && rows.length > 1);
+// Which compared columns speak for the same and which against it, by their bits, or by the words that differ.
+function weigh({ rows, shown: others }) {
+  const columns = rows.slice(0, rows.length - others).filter(([values]) => values && rows.length > 1);
   const isMissing = ([values]) => values.some((value) => !value);
   const says = ([, , steps = [], , , bits = null]) => bits ?? (steps.length ? -1 : 1);
   const list = (chosen) => chosen.map(([, field, , , level]) => (level ? `${field} (${level})` : field)).join(", ");
@@ -99,23 +99,23 @@ function weigh(rows) {
   no.sort((row, other) => says(row) - says(other));
   const missing = columns.filter(isMissing).map(([, field]) => field);
   return [
-    yes.length ? `Evidence for “same”: ${list(yes)}.` : "",
-    no.length ? `Evidence for “different”: ${list(no)}.` : "",
+    yes.length ? `What speaks for “same”: ${list(yes)}.` : "",
+    no.length ? `What speaks for “different”: ${list(no)}.` : "",
     missing.length ? `Missing, so not counted: ${missing.join(", ")}.` : "",
-  ].filter(Boolean);
+  ].filter(Boolean).join(" ");
 }
 
-// How alike the two are, and what speaks for it and against it.
-function explain(pair) {
+// What the program would have said of a pair that was answered, and why.
+function explain(pair, word, learned) {
   const likely = percent(pair.similarity);
-  const is = pair.similarity >= pair.threshold - 1e-6 ? "same" : "different";
-  const words = pair.distance === null ? "" : ` (${count(pair.distance, "word")} ${pair.distance === 1 ? "differs" : "differ"})`;
-  const lines = pair.measure === "fields"
-    ? [`The program guesses that they are ${is === "same" ? "the same" : "two different things"}: judging by their columns, the chance that they are the same is ${likely}.`]
-    : [`The two are ${likely} similar${words}. From ${percent(pair.threshold)}, the program treats two records as the same.`];
-  lines.push(...weigh(pair.question.rows ?? []));
-  if (pair.cluster > 2) lines.push(`It put both into a group of ${pair.cluster.toLocaleString("en")} records.`);
-  return lines.join(" ");
+  const guess = pair.similarity >= pair.threshold - 1e-6 ? "same" : "different";
+  const why = pair.measure === "fields" ? `chance of “same”: ${likely}` : `${likely} similar; from ${percent(pair.threshold)} it says “same”`;
+  const did = word === guess ? "so did the program" : `the program guessed “${guess}”`;
+  const reasons = weigh(pair.question);
+  const fold = expertFold(pair.question.rows, reasons ? [make("p", {}, reasons)] : [], "Why, with figures for experts");
+  const made = make("div", { class: "note did" }, make("p", {}, `You said “${word}”, ${did} (${why}). `, make("b", {}, learned)));
+  made.append(...fold);
+  return made;
 }
 
 function paragraph(kind, text) {
@@ -126,38 +126,78 @@ function paragraph(kind, text) {
 }
 
 // Say what a key did above the question.
-function tell(text) {
+function tell(note) {
   document.querySelector(".did")?.remove();
-  find("question").prepend(paragraph("note did", text));
+  find("question").prepend(typeof note === "string" ? paragraph("note did", note) : note);
 }
 
-// What is said after each thirty answers, and when nothing is left.
-function conclude(result, total, isEnd) {
-  const { left } = result.tally;
-  const advice = result.advice.replace(/`(\w+)`/g, (_, name) => `--${name.replace("_", "-")}`);
-  const lines = [`${count(total, "answer")} saved: ${result.bar}.`];
-  if (advice) lines.push(`${advice}.`);
-  if (!isEnd) lines.push(advice ? "You can also continue with the next pair." : "You can stop here: close this page and press Ctrl-C in the terminal of the review. Each further answer improves the result.");
+// Names of arguments stand in backticks.
+const asOptions = (text) => text.replace(/`(\w+)`/g, (_, name) => `--${name.replaceAll("_", "-")}`);
+
+// What is said after each thirty answers, when nothing is left, and to finish: the files to write.
+function conclude(result, isEnd) {
+  const { same, different, unsure, left } = result.tally;
+  const lines = [`${count(same + different + unsure, "answer")} saved: ${result.bar}.`];
+  if (result.advice) lines.push(`${asOptions(result.advice)}.`);
+  if (!isEnd) lines.push("You can stop here, or continue with the next pair: each further answer improves the result.");
   else if (left) lines.push("Other people are looking at the remaining pairs. If they skip a pair, it appears here.");
-  else lines.push("All pairs are answered. Close this page and press Ctrl-C in the terminal of the review.");
-  return paragraph("note round", lines.join(" "));
+  else lines.push("All pairs are answered.");
+  const made = make("div", { class: "note round" }, make("p", {}, lines.join(" ")));
+  const { clean, model } = result.outputs;
+  const add = (name, label, [file, folder], text) => made.append(make("p", { class: "output" },
+    button(label, () => write(name, file, folder)), " ", make("bdi", {}, ...plain(file)), ` ${text}`));
+  if (clean) add("clean", "Write the clean file", clean, "is a copy of your list without the duplicates. It goes by your answers, and where you gave none, by the program's first guess. Your list stays as it is.");
+  else made.append(paragraph("", "The records did not come from a file, so no clean file can be written here."));
+  if (model) add("model", "Save the model", model, "keeps what was learned, to compare lists like this one: with neardup duplicates and its option --model.");
+  made.append(make("p", { id: "written" }));
+  return made;
 }
 
-function drawQuestion({ ids, rows, members }) {
+// Write a file. What is asked before is answered in the dialog.
+async function write(action, file, folder, agreed = []) {
+  const say = (text) => { find("written").textContent = text; };
+  const buttons = document.querySelectorAll(".output button");
+  for (const each of buttons) each.disabled = true;
+  say(`Writing ${file} … For a long list, this takes minutes.`);
+  try {
+    const result = await ask(action, null, agreed);
+    if (!result) say("Nothing was written.");
+    else if (result.asks) {
+      say("Nothing was written.");
+      openDialog({ title: "Write the file?", text: asOptions(result.asks.join(" ")), yes: "Yes, write it", act: () => write(action, file, folder, [...agreed, ...result.asks]) });
+    } else say(describeFile(action, result, `${file} is in the folder ${folder}.`));
+  } catch {
+    complain(ENDED);
+  }
+  for (const each of buttons) each.disabled = false;
+}
+
+function describeFile(action, result, where) {
+  if (action === "model") return `${where} It was made of ${result.same} “same” and ${result.different} “different”. Of these ${result.same + result.different} answers it foretells ${result.right}, without knowing them; the program at first ${result.default_right}.`;
+  const failed = result.failed ? ` ${count(result.failed, "record")} could not be read, and ${result.failed === 1 ? "is" : "are"} left out, too.` : "";
+  return `${where} It has ${number(result.kept)} of ${count(result.records, "record")}: ${count(result.removed, "duplicate")} ${result.removed === 1 ? "is" : "are"} left out, by ${count(result.obeyed, "answer")} and the program's guesses.${failed} You can close this page, and the window in which you started the review.`;
+}
+
+const listValues = (columns) => columns.filter(([, value]) => value).map(([name, value]) => make("span", {}, make("b", {}, ...plain(name)), " ", make("bdi", {}, ...visible(value, IN_TEXTS))));
+
+function drawQuestion({ ids, rows, members, shown: others }) {
   const id = (text) => make("bdi", { class: "id" }, ...plain(text));
-  const drawn = [fieldTable(ids.map(id), rows)];
+  const weight = ([, , steps = [], , , bits = null]) => (bits === null ? steps.length : Math.abs(bits));
+  const compared = rows.slice(0, rows.length - others);
+  // On a phone, what decides comes first: what is below may be out of view.
+  if (matchMedia("(max-width: 36rem)").matches) compared.sort((row, other) => weight(other) - weight(row));
+  const drawn = [fieldTable(ids.map(id), [...compared, ...rows.slice(rows.length - others)], { hasLevels: false, shown: others })];
   if (members.length) {
-    const all = button("All are the same … ", () => {});
-    all.dataset.say = "cluster";
+    const all = button(`All ${members.length} records like these … `, () => {});
+    all.dataset.say = "all";
     all.append(make("kbd", { "aria-hidden": "true" }, "A"));
-    const list = members.map(([name, text]) => make("li", {}, id(name), " ", make("bdi", {}, ...visible(text, IN_TEXTS))));
-    drawn.push(make("details", { class: "cluster" }, make("summary", {}, `All ${members.length} records in the group`), make("ul", {}, ...list), all));
+    drawn.push(all);
   }
   return drawn;
 }
 
 function draw(result, what) {
-  const before = shown.number;
+  const [before, pair] = [shown.number, shown];
   find("problem").hidden = true;
   const { same, different, unsure, left } = result.tally;
   const total = same + different + unsure;
@@ -175,10 +215,9 @@ function draw(result, what) {
   find("answers").hidden = false;
   for (const button of find("answers").children) button.disabled = isEnd && button.dataset.say !== "back";
   find("title").textContent = isEnd ? "All pairs are answered" : "Are these records the same?";
-  const note = what === "look" && before !== null ? "The previous pair was answered or is shown elsewhere." : describe(result.note, result, before);
+  const note = what === "look" && before !== null ? "The previous pair was answered or is shown elsewhere." : describe(result.note, result, before) || JUDGEMENTS.includes(what) && before !== null && explain(pair, what, result.note.learned);
   const parts = [];
-  if (isEnd || isRound && what !== "back") parts.push(conclude(result, total, isEnd));
-  if (!isEnd) parts.push(paragraph("why-asked", explain(result)));
+  if (isEnd || isRound && what !== "back") parts.push(conclude(result, isEnd));
   if (!isEnd) parts.push(...drawQuestion(result.question));
   find("question").replaceChildren(...parts);
   if (note) tell(note);
@@ -188,33 +227,43 @@ function draw(result, what) {
   scrollTo(0, 0);
 }
 
-// A group is shown, then a question is asked: nobody answers for what is not seen.
-function openGroup() {
-  const group = document.querySelector("details.cluster");
-  if (!group) {
-    tell("These two records are not in a group of 3 to 12 records, so there is no group to show.");
-    return;
-  }
-  if (!group.open) {
-    group.open = true;
-    group.scrollIntoView({ block: "nearest" });
-    return;
-  }
-  const { cluster, pairs, different } = shown;
-  find("sure-title").textContent = `Are all ${cluster} records the same?`;
-  find("sure-text").textContent = `“Same” will be saved for ${count(pairs, "pair")} of them at once${different ? `, also for ${count(different, "pair")} answered “different”` : ""}. Back undoes all of this.`;
+let agree = () => {}; // what the dialog asks about
+
+function openDialog({ title, text, yes, records = [], act }) {
+  find("sure-title").textContent = title;
+  find("sure-text").textContent = text;
+  find("sure-yes").textContent = yes;
+  find("sure-records").replaceChildren(...records.map(([name, columns]) => make("li", { class: "record" }, make("bdi", { class: "id" }, ...plain(name)), ...listValues(columns))));
+  agree = act;
   find("sure").showModal();
+  find("sure").scrollTop = 0;
+}
+
+// A group is asked about in view of its records: nobody answers for what is not seen.
+function openGroup() {
+  const { cluster, pairs, different, question } = shown;
+  if (!question.members.length) {
+    tell("There are no further records like these two, or more than 12, so there is no group to show.");
+    return;
+  }
+  const others = different ? `, also for ${count(different, "pair")} answered “different”` : "";
+  openDialog({
+    title: `Are all ${cluster} records the same?`, records: question.members, yes: "Yes, all are the same", act: () => say("cluster"),
+    text: `“Same” will be saved for ${count(pairs, "pair")} of them at once${others}. Back undoes all of this.`,
+  });
 }
 
 function act(what) {
   if (performance.now() - changed < PAUSE) return;
   const isAsked = find("sure").open;
-  if (what === "close") find("sure").close();
-  else if (what === "all" || what === "cluster" && !isAsked) openGroup();
-  else {
-    if (isAsked) find("sure").close();
-    say(what);
-  }
+  if (isAsked) find("sure").close();
+  if (what === "yes") agree();
+  else if (what === "all") openGroup();
+  else if (what === "finish") {
+    document.querySelector(".round")?.remove();
+    find("question").prepend(conclude(shown, shown.number === null));
+    scrollTo(0, 0);
+  } else if (what !== "close") say(what);
 }
 
 document.addEventListener("click", (event) => {
@@ -223,18 +272,14 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   const isAsked = find("sure").open;
-  if (event.key === "Escape" && !isAsked) {
-    const group = document.querySelector("details.cluster[open]");
-    if (group) group.open = false;
-  }
   // On a keyboard of other letters, by the place of the key: Ы is where S is.
   const key = /^[a-z]$/i.test(event.key) ? event.key : event.code.replace("Key", "");
   const what = KEYS[key.toLowerCase()];
   if (!what || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  if (shown.number === null && what !== "back") return;
+  if (shown.number === null && what !== "back" && !isAsked) return;
   event.preventDefault();
   if (!isAsked) act(what);
-  else if (what === "same") act("cluster");
+  else if (what === "same") act("yes");
 });
 setInterval(look, LOOK);
 addEventListener("focus", look);

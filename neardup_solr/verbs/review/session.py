@@ -19,6 +19,7 @@ from neardup_solr.argument_types import Judgement
 from neardup_solr.records import Cluster, key_of
 from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.review.learner import Learner
+from neardup_solr.verbs.review.outputs import ReviewOutputs
 from neardup_solr.verbs.review.question import make_question
 from neardup_solr.verbs.review.questions import LEASE, Questions, Tally, advise
 
@@ -51,9 +52,10 @@ class ReviewSession:
     """
 
     def __init__(
-        self, result: Duplicates, file: AnswerFile, who: str, threshold: float, reach: float
-    ) -> None:
-        self.result, self.file, self.who = result, file, who
+        self, result: Duplicates, file: AnswerFile, who: str, threshold: float, reach: float,
+        outputs: ReviewOutputs,
+    ) -> None:  # fmt: skip
+        self.result, self.file, self.who, self.outputs = result, file, who, outputs
         self.threshold, self.reach = threshold, reach
         self._verdicts, self._latest = Verdicts(()), dict[tuple[str, str, bool], Answer]()
         self._kept: list[Answer] = []
@@ -113,8 +115,10 @@ class ReviewSession:
             note = {"did": "nothing", "stands": questions.judged[number]}
         elif action in ("answer", "cluster"):
             numbers = self._pairs_of(number) if action == "cluster" else [number]
+            before = questions.are_same()
             history.append((number, self._answer(numbers, word)))
             note["answers"] = len(numbers)
+            note["learned"] = self._learner.describe(before, questions.are_same())
         return self._show(questions.next(reader, now, renews=action != "look"), note)
 
     def close(self) -> Reviewed:
@@ -200,7 +204,8 @@ class ReviewSession:
         """Show a question, and how far the review is."""
         tally = self.questions.tally(ROUND)
         shown = {"number": number, "note": note, "bar": f"{tally}", "tally": tally._asdict(),
-                 "round": ROUND, "advice": self._advise(tally)}  # fmt: skip
+                 "round": ROUND, "advice": self._advise(tally),
+                 "outputs": self.outputs.names}  # fmt: skip
         if number is None:
             return shown
         pair, cluster, result = self.result.pairs[number], self._cluster_of(number), self.result

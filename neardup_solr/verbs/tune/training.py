@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,6 @@ from neardup_solr.distinct import mark_among, sort_distinct
 from neardup_solr.errors import ArgumentError
 from neardup_solr.files import check_apart, check_place, write_lines
 from neardup_solr.measures import model as models
-from neardup_solr.measures.em import FLOOR
 from neardup_solr.measures.frequencies import count_words
 from neardup_solr.measures.logistic import FEWEST, can_learn, learn, leave_out
 from neardup_solr.measures.model import Model
@@ -69,19 +67,18 @@ class Training:
     @property
     def influences(self) -> list[Influence]:
         """Bits that each measure and field adds to the odds of a match, the largest first."""
-        model, influences = self.model, list[Influence]()
-        bits = (model.weights[1:] / math.log(2)).tolist()
-        for name, weight in zip(models.MEASURES, bits, strict=False):
-            influences.append(Influence(name, weight * _steps(1.0), weight * _steps(FLOOR)))
-        if model.evidence is not None:
-            share = model.weights[1 + len(models.MEASURES)]
-            table = {(row.field, row.level): share * row.bits for row in model.evidence.table()}
-            for name, weight in zip(model.fields, bits[-len(model.fields) :], strict=True):
-                equal, different = (
-                    float(table[name, level] + weight * _steps(agreement))
-                    for level, agreement in (("equal", 1.0), ("different", 0.0))
-                )
-                influences.append(Influence(name, equal, different))
+        model = self.model
+        ends = model.weigh_measures()
+        influences = [
+            Influence(alike.field, alike.bits, unlike.bits)
+            for alike, unlike in zip(ends[::2], ends[1::2], strict=True)
+        ]
+        bits = {(each.field, each.level): each.bits for each in model.weigh_levels()}
+        if bits:
+            influences += [
+                Influence(name, bits[name, "equal"], bits[name, "different"])
+                for name in model.fields
+            ]
         return sorted(influences, key=lambda each: -abs(each.equal - each.different))
 
     @checked
@@ -169,7 +166,3 @@ def _train(plan: RunPlan, spill: Spill) -> Training:
         default_right=int(np.count_nonzero((guesses[judged_rows] >= model.threshold) == are_same)),
         unlike=sum(map(len, judged.values())) - len(judged_rows),
     )
-
-
-def _steps(similarity: float) -> float:
-    return (similarity - models.NEUTRAL) / models.SCALE

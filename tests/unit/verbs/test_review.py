@@ -20,8 +20,9 @@ import pytest
 import requests
 
 import neardup_solr as nd
+from tests.command import neardup
 from tests.refusals import refusal
-from tests.reviews import NEAR, reviewing
+from tests.reviews import NEAR, make_people, reviewing
 
 
 def read_answers(path: Path) -> list[nd.types.Answer]:
@@ -422,6 +423,80 @@ def test_records_are_shown_field_by_field(tmp_path: Path) -> None:
     assert reply["measure"] == "fields"
     names = [name for _, name, *_ in question["rows"]]
     assert names == ["at first", "name", "zip", "others", "together", "threshold"]
+
+
+PEOPLE = ("--field", "name,street,born:date")
+
+
+def answer_all(address: str, most: int = 40) -> list[str]:
+    """Answer as the days of birth are, and return what was learned each time."""
+    learned, reply = list[str](), ask(address, "next").json()
+    while reply["number"] is not None and len(learned) < most:
+        born = next(values for values, name, *_ in reply["question"]["rows"] if name == "born")
+        word = "same" if born[0] == born[1] else "different"
+        reply = ask(address, "answer", number=reply["number"], answer=word).json()
+        learned.append(reply["note"]["learned"])
+    return learned
+
+
+def test_each_answer_says_what_was_learned(tmp_path: Path) -> None:
+    """Of a column of the two records, once there are answers of both kinds; unsure teaches none."""
+    with reviewing(tmp_path / "answers.jsonl", 0, *PEOPLE, lines=make_people()) as address:
+        learned = answer_all(address, 12)
+        unsure = ask(address, "next").json()["number"]
+        reply = ask(address, "answer", number=unsure, answer="unsure").json()
+    assert learned[0].startswith("Nothing was learned yet")
+    assert any(re.match("Learned: .*“(name|street|born)”", each) for each in learned)
+    assert reply["note"]["learned"].startswith("Nothing new")
+
+
+def test_it_writes_the_file_that_unique_writes(tmp_path: Path) -> None:
+    """By the answers, beside the source, and replaces a file only if somebody agrees."""
+    path, source, clean = (tmp_path / name for name in ("a.jsonl", "table.csv", "table.clean.csv"))
+    with reviewing(path, 0, *PEOPLE, lines=make_people()) as address:
+        assert ask(address, "next").json()["outputs"]["clean"] == [clean.name, str(tmp_path)]
+        answer_all(address)
+        clean.write_text("mine")
+        asks = ask(address, "clean").json()["asks"]
+        assert len(asks) == 1
+        assert clean.read_text() == "mine"
+        assert "asks" in ask(address, "clean", agreed=["another question"]).json()
+        reply = ask(address, "clean", agreed=asks).json()
+    other = tmp_path / "unique.csv"
+    words = (str(source), *PEOPLE, "--answers", str(path), "--unique", str(other))
+    assert neardup("duplicates", *words).returncode == 0
+    assert clean.read_text() == other.read_text()
+    assert reply["kept"] == len(clean.read_text().splitlines()) - 1 == 72
+    assert (reply["records"], reply["removed"], reply["failed"]) == (92, 20, 0)
+
+
+def test_it_asks_what_the_guard_asks(tmp_path: Path) -> None:
+    names = enumerate(("web-01", "web-02", "db-03", "db-04", "mail-7"))
+    lines = "".join(f"{n},Disk usage on {m} is {90 + n} percent of the volume\n" for n, m in names)
+    clean = tmp_path / "table.clean.csv"
+    with reviewing(
+        tmp_path / "a.jsonl", 0, "--measure", "words", lines=f"id,text\n{lines}"
+    ) as address:
+        (question,) = ask(address, "clean").json()["asks"]
+        assert "template" in question
+        assert not clean.exists()
+        assert ask(address, "clean", agreed=[question]).json()["kept"] == 1
+        assert ask(address, "clean", agreed="yes").status_code == 400
+    assert len(clean.read_text().splitlines()) == 2
+
+
+def test_it_saves_the_model_that_duplicates_reads(tmp_path: Path) -> None:
+    """Once there are answers enough; the counts are those of the answers."""
+    path, model = tmp_path / "a.jsonl", tmp_path / "table.model.json"
+    with reviewing(path, 0, *PEOPLE, lines=make_people()) as address:
+        refused = ask(address, "model")
+        assert (refused.status_code, refused.json()["code"]) == (503, "no-pairs")
+        assert not model.exists()
+        answer_all(address)
+        reply, tally = ask(address, "model").json(), ask(address, "next").json()["tally"]
+        assert (reply["same"], reply["different"]) == (tally["same"], tally["different"])
+        assert "asks" in ask(address, "model").json()
+    assert len(nd.duplicates(tmp_path / "table.csv", model=model).pairs) == 20
 
 
 def test_without_pairs(tmp_path: Path) -> None:

@@ -1,0 +1,120 @@
+"""The files that a review writes at its end: the list without near-duplicates, and a model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from neardup_solr.errors import ArgumentError, DataError, SourceError, counted
+from neardup_solr.measures.logistic import FEWEST, FEWEST_OF_EACH
+from neardup_solr.progress import ignore
+from neardup_solr.reports.copies import SAME
+from neardup_solr.sources.compression import is_compressed
+from neardup_solr.sources.source import is_collection
+from neardup_solr.verbs.duplicates.find import find_duplicates
+from neardup_solr.verbs.duplicates.result import Duplicates
+from neardup_solr.verbs.duplicates.unique import SourceRecords, check_files
+from neardup_solr.verbs.review.request import ReviewRequest
+from neardup_solr.verbs.tune.request import TuneRequest
+from neardup_solr.verbs.tune.training import train
+
+CLEAN, MODEL = "clean", "model"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOutputs:
+    """The files that a review can write: `clean`, which `duplicates` writes as `unique`, and a
+    `model`, both beside the source, or None if it cannot be read again, with the `refusal`.
+    """
+
+    request: ReviewRequest
+    clean: Path | None
+    model: Path | None
+    refusal: ArgumentError | None = None
+    names: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        paths = {CLEAN: self.clean, MODEL: self.model}
+        names = {key: path and [path.name, str(path.resolve().parent)]
+                 for key, path in paths.items()}  # fmt: skip
+        object.__setattr__(self, "names", names)
+
+    @classmethod
+    def of(cls, request: ReviewRequest, result: Duplicates) -> ReviewOutputs:
+        """Name the files after the source, or else after the answers."""
+        records = result.origin.records
+        if isinstance(records, SourceRecords):
+            clean = _name_clean(records)
+            stem = clean.name.partition(".clean")[0]
+            return cls(request, clean, clean.with_name(f"{stem}.model.json"))
+        model = Path(request.answers).with_suffix(".model.json")
+        return cls(request, None, model if is_collection(request.source) else None, records)
+
+    def write(self, name: str, agreed: Collection[str]) -> dict[str, Any]:
+        """Write a file, or return what has to be `agreed` to before.
+
+        Raises DataError if that is not possible, or answers are too few, and the errors of
+        `duplicates` and `tune`.
+        """
+        path = self.clean if name == CLEAN else self.model
+        if path is None:
+            assert self.refusal is not None
+            raise self.refusal
+        asks = [f"{path.name} exists. Replace it?"] * path.exists()
+        if not {*asks} <= {*agreed}:
+            return {"asks": asks}
+        return self._write_clean(path, agreed) if name == CLEAN else self._write_model(path)
+
+    def _write_clean(self, path: Path, agreed: Collection[str]) -> dict[str, Any]:
+        request = self.request
+        found = find_duplicates(
+            request.compare(answers=request.answers, keep=request.keep, beside=request.beside,
+                            on_error=ignore)
+        )  # fmt: skip
+        if found.doubt:
+            of_all = f"{len(found.removed):,} of {counted(found.documents, 'record')}"
+            question = f"{found.doubt}. Leave out {of_all} anyway?"
+            if question not in agreed:
+                return {"asks": [question]}
+        counts = found.write_unique(path, yes=True)
+        obeyed = len(found.answered.obeyed) if found.answered else 0
+        return {"records": counts.records, "kept": counts.kept, "failed": counts.failed,
+                "removed": counts.removed + counts.repeated, "obeyed": obeyed}  # fmt: skip
+
+    def _write_model(self, path: Path) -> dict[str, Any]:
+        request = self.request
+        training = train(
+            TuneRequest(
+                request.source, answers=request.answers, fields=request.fields,
+                measure=request.measure, by=request.by, against=request.against, id=request.id,
+                text=request.text, settings=request.settings, on_error=ignore,
+            )
+        )  # fmt: skip
+        model = training.model
+        if training.is_default:
+            reason = f"there are {model.same} same and {model.different} different answers"
+            step = f"give {FEWEST} or more, {FEWEST_OF_EACH} of each kind"
+            raise DataError(reason, step, code="no-pairs")
+        training.write(path)
+        return {"same": model.same, "different": model.different, "right": training.right,
+                "default_right": training.default_right}  # fmt: skip
+
+
+def _name_clean(records: SourceRecords) -> Path:
+    """Name the file without near-duplicates, in the format of the source if there is a copy of it.
+
+    Otherwise it is of JSON lines.
+    """
+    source = Path(records.paths[0])
+    packed = source.suffix if is_compressed(source) else ""
+    inner = Path(source.name.removesuffix(packed))
+    suffixes = dict.fromkeys([inner.suffix, *SAME.values(), ".jsonl"])
+    names = [source.with_name(f"{inner.stem}.clean{each}{packed}") for each in suffixes]
+    for name in names:
+        with suppress(SourceError):
+            check_files(records.paths, records.reading, {"unique": name}, records.against)
+            return name
+    return names[0]
