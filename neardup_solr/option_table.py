@@ -226,6 +226,15 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         "removed": Option(
             "Write the removed records, each with the id of the record kept instead."
         ),
+        "merge": Option(
+            "Write one record for each cluster, with the values of all of its records, and all"
+            " other records; FILE.values has each value with its record."
+        ),
+        "merge_rule": Option(
+            "How a column is merged: kept, frequent, longest, newest, newest:COLUMN, first:COLUMN"
+            " or joined; * stands for all other columns.",
+            "COLUMN:RULE",
+        ),
         "rejected": Option(
             "Write the unusable records, each with reason and position.", seldom=True
         ),

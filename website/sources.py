@@ -24,8 +24,8 @@ NAVIGATION = {
     ),
     "Reference": (
         "commands", "library", "sources", "duplicates", "measures", "clusters",
-        "answers", "review", "unique", "report", "collapse", "gate", "serve", "clients", "annotate",
-        "explain", "tuning", "parameters", "fields", "operations", "security",
+        "answers", "review", "unique", "merge", "report", "collapse", "gate", "serve", "clients",
+        "annotate", "explain", "tuning", "parameters", "fields", "operations", "security",
         "versions", "reliability",
     ),
     "Further": (

@@ -35,7 +35,7 @@ FIRST = {
     "index": "id text keep address collection resume",
     "search": "id text measure min_similarity address collection",
     "report": "output measure min_similarity query address collection",
-    "duplicates": "output unique measure by min_similarity fields id text against",
+    "duplicates": "output unique merge measure by min_similarity fields id text against",
     "annotate": "text query which address collection",
     "gate": "reject hold tag index held output measure",
     "serve": "address collection host port tokens",

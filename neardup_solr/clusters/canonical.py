@@ -54,10 +54,10 @@ class Rule:
         ISO dates. A missing value is the last choice; of equal ones the first id in natural
         order is chosen.
         """
-        best = self._best(members, values[self.field]) if self.field else members
+        best = self.select_best(members, values[self.field]) if self.field else members
         return min(best, key=lambda row: natural(ids[row]))
 
-    def _best(self, members: Sequence[int], column: Sequence[Any]) -> Sequence[int]:
+    def select_best(self, members: Sequence[int], column: Sequence[Any]) -> Sequence[int]:
         """Select the members with the best value, or all of them if none has a value."""
         pairs_of_values = [(value, row) for row in members for value in _list_values(column[row])]
         if self.trusted:

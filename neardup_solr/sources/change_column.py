@@ -34,16 +34,19 @@ def find_change_column(source: SourceReader) -> str:
 
     A notice says which it is. Raises DataError if there is none, or one of several.
     """
-    # What is read once is not looked at.
-    column = choose_change_column(source.rows(LOOKED_AT) if source.column_names() else [])
+    rows = source.rows(LOOKED_AT) if source.column_names() else []  # what is read once is not
+    names = dict.fromkeys(name for row in rows for name in row if isinstance(name, str))
+    column = choose_change_column({name: [row.get(name) for row in rows] for name in names})
     source.on_notice(f"{source.label}: the newest record is told by the column {column!r}")
     return column
 
 
-def choose_change_column(rows: Sequence[Mapping[Any, Any]]) -> str:
-    """Choose the column with the date of the last change by rows, or raise DataError."""
-    names = dict.fromkeys(name for row in rows for name in row if isinstance(name, str))
-    dated = [name for name in names if _has_dates([row.get(name) for row in rows])]
+def choose_change_column(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Choose the column with the date of the last change by names and values.
+
+    Raises DataError if there is none, or one of several.
+    """
+    dated = [name for name, values in columns.items() if _has_dates(values)]
     changes = [name for name in dated if _CHANGE.search(name.casefold())]
     entries = [name for name in dated if _ENTRY.fullmatch(name.casefold().strip())]
     others = [name for name in dated if not _LIFE.search(name.casefold())]

@@ -13,6 +13,7 @@ import click
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE
+from neardup_solr.cli.merge_options import MergeOptions
 from neardup_solr.cli.typed import Typed, has_no_solr, open_other_side, say_choice
 from neardup_solr.progress import Progress
 from neardup_solr.units import most_failed
@@ -44,6 +45,8 @@ def duplicates(
     unique: Path | None = None,
     removed: Path | None = None,
     rejected: Path | None = None,
+    merge: Path | None = None,
+    merge_rule: Sequence[str] = (),
     mark: bool = False,
     undo: bool = False,
     dry_run: bool = False,
@@ -62,7 +65,9 @@ def duplicates(
 
     source, against = typed["source"], typed["against"]
     files = {"unique": unique, "removed": removed, "rejected": rejected}
-    _check(typed, files, mark=mark, undo=undo, dry_run=dry_run, writes=bool(output))
+    merging = MergeOptions.parse(merge, merge_rule)
+    written = {**files, **merging.files}
+    _check(typed, written, mark=mark, undo=undo, dry_run=dry_run, writes=bool(output))
     _check_source(typed.paths, typed.place.address)
     if undo:
         _undo(typed.connect(), typed["fq"], dry_run=dry_run, patience=typed["patience"])
@@ -71,7 +76,7 @@ def duplicates(
     most_failed(max_failed, 0)
     if not (source or typed.place.collection) and has_no_solr(typed.place.address):
         raise click.BadParameter("name a file, or a collection with -c")
-    first = next(iter([*output, *filter(None, files.values())]), None)
+    first = next(iter([*output, *filter(None, written.values())]), None)
     checkpoint = first.with_name(f"{first.name}.unfinished") if first and first.name else None
     if mutual_best:
         typed = typed.replace(linkage="mutual_best")
@@ -92,22 +97,25 @@ def duplicates(
         plan = make_plan(
             DuplicatesRequest(checkpoint=checkpoint, on_choice=say_choice, **watching, **arguments)
         )
-        _check_files(plan, output, files)
+        _check_files(plan, output, written, merging)
         show.compile_kernel()
         result = run_plan(plan)
-        if result.doubt and (unique or removed) and not yes:
+        if result.doubt and (unique or removed or merge) and not yes:
             _confirm_removal(result)
+        merged = merging.merge(result, watching["on_progress"])
         if any(files.values()):
             counts = result.write_unique(
                 unique, removed=removed, rejected=rejected, yes=True,
                 on_progress=watching["on_progress"],
             )  # fmt: skip
+        if merged is not None:
+            merged.write(merge or "", on_progress=watching["on_progress"])
         for path in output:
             watching["on_progress"](Progress("writing", 0))
             result.write(path)
     if output:
         show.say(f"Wrote {' and '.join(map(str, output))}.")
-    elif format is None and (mark or counts is not None):
+    elif format is None and (mark or counts is not None or merged is not None):
         pass  # only marks, or the files, were asked for
     elif as_rows is None:
         _print_clusters(result)
@@ -119,6 +127,9 @@ def duplicates(
     _say_duplicates(result)
     if counts is not None:
         _say_unique(counts, unique, removed, rejected, result.damaged)
+    if merged is not None:
+        merging.say(merged)
+    if counts is not None:
         _say_outside(result)
         _say_fuller(result)
     if mark and not typed.paths:
@@ -130,7 +141,9 @@ def duplicates(
     return 0 if is_complete else INCOMPLETE
 
 
-def _check_files(plan: RunPlan, outputs: Sequence[Path], files: Mapping[str, Path | None]) -> None:
+def _check_files(
+    plan: RunPlan, outputs: Sequence[Path], files: Mapping[str, Path | None], merging: MergeOptions
+) -> None:
     """Refuse files that could not be written, before any work is done for them."""
     from neardup_solr.sources import paths_of
     from neardup_solr.verbs.duplicates.output import check_output
@@ -139,7 +152,9 @@ def _check_files(plan: RunPlan, outputs: Sequence[Path], files: Mapping[str, Pat
     if any(files.values()):
         second = [Path(path) for path in paths_of(plan.against) or ()]
         reading = plan.readings[0]
-        check_files(require_copied(plan.source, reading), reading, files, second)
+        paths = require_copied(plan.source, reading)
+        check_files(paths, reading, files, second)
+        merging.check(plan, paths, outputs)
     for path in outputs:
         check_output(path)
 
@@ -149,7 +164,7 @@ def _keep_unfinished(unfinished: Path | None) -> Iterator[None]:
     """Delete the finished comparisons at the end, or say where they are if files are lacking."""
     try:
         yield
-    except (KeyboardInterrupt, nd.SourceError, nd.SolrError) as error:
+    except (KeyboardInterrupt, nd.ArgumentError, nd.SourceError, nd.SolrError) as error:
         failure = error if isinstance(error, nd.SourceError) else None
         is_unwritten = failure and failure.code == "file-unwritable"
         if failure and failure.source == str(unfinished) and not is_unwritten:  # a file of others
@@ -309,6 +324,9 @@ def _check(
         "only one collection can be marked: leave SOURCE and --against out": is_marked,
         "--undo writes no pairs: leave -o out": undo and writes,
         "--undo compares nothing: leave --remember out": undo and compares,
+        "--merge needs one source: name all files as SOURCE, without --against": (
+            files.get("merge") is not None and against is not None
+        ),
     }
     if reason := next((each for each in wrong if wrong[each]), ""):
         raise click.BadParameter(reason)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.argument_types import PairMeasure, Way
 from neardup_solr.candidates import Candidates
+from neardup_solr.errors import ArgumentError
 from neardup_solr.files import paths_of
 from neardup_solr.measures.equality import NUMBERS, SYMBOLS
 from neardup_solr.records import AnyId
@@ -28,9 +29,11 @@ from neardup_solr.verbs.duplicates.estimates import (
     find_borderline,
 )
 from neardup_solr.verbs.duplicates.filled_fields import count_fuller
+from neardup_solr.verbs.duplicates.from_source import SourceSide
 from neardup_solr.verbs.duplicates.graph import Grouped
 from neardup_solr.verbs.duplicates.page_texts import keep_page_texts
 from neardup_solr.verbs.duplicates.plan import RunPlan
+from neardup_solr.verbs.duplicates.record_numbers import HeldRecords, RecordNumbers
 from neardup_solr.verbs.duplicates.request import Compared
 from neardup_solr.verbs.duplicates.result import Duplicates, Origin
 from neardup_solr.verbs.duplicates.result_texts import (
@@ -39,6 +42,7 @@ from neardup_solr.verbs.duplicates.result_texts import (
     read_texts,
     select_frequencies,
 )
+from neardup_solr.verbs.duplicates.side import CorpusSide
 from neardup_solr.verbs.duplicates.uncompared_columns import find_unlike
 from neardup_solr.verbs.duplicates.unique import SourceRecords
 from neardup_solr.verbs.duplicates.verified import Verified
@@ -65,6 +69,7 @@ def make_result(
     table = PairTable(measure=name, kinds=plan.fields, texts=() if plan.fields else columns,
                       frequencies=frequencies, settings=corpus.settings)  # fmt: skip
     are_whole = [side.are_whole for side in sides]
+    records, held = _note_records(plan, sides[0], grouped, involved, state)
     beyond_cap, enough = count_beyond(comparison, candidates)
     numeric, symbolic = count_numeric(comparison, verified), grouped.graph.symbolic
     whole = {"id": are_whole[0], "other_id": are_whole[-1], "cluster": all(are_whole)}
@@ -120,9 +125,24 @@ def make_result(
             **explain_pairs(comparison, grouped, keys),
             table=table,
             is_for_excel=any(side.is_for_excel for side in sides),
-            records=SourceRecords.of(plan, sides[0], grouped.graph.nodes, involved, state),
+            records=records,
+            held=held,
         ),
     )
+
+
+def _note_records(
+    plan: RunPlan, side: CorpusSide, grouped: Grouped, rows: NDArray[np.uint32], state: str | None
+) -> tuple[SourceRecords | ArgumentError, HeldRecords | None]:
+    """Note the records of the first side, in files or in memory, which have the `rows` of nodes."""
+    if not isinstance(side, SourceSide):
+        return SourceRecords.of(plan, side, None, state), None
+    numbers = RecordNumbers.of(side, grouped.graph.nodes, rows)
+    records = SourceRecords.of(plan, side, numbers, state)
+    if paths_of(plan.source) is not None:
+        return records, None
+    count = len(side.are_documents)
+    return records, HeldRecords(plan.source, plan.readings[0], numbers, count)
 
 
 def _name(source: Compared) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
 
     from neardup_solr.measures.frequencies import Frequencies
     from neardup_solr.measures.weights import Evidence, Weights
+    from neardup_solr.verbs.duplicates.merge import Merged, RecordStore
+    from neardup_solr.verbs.duplicates.record_numbers import HeldRecords
     from neardup_solr.verbs.duplicates.remember import Changes
     from neardup_solr.verbs.evaluate.id_pairs import KnownPairs
     from neardup_solr.verbs.evaluate.sample import AnswerSheet
@@ -76,7 +79,7 @@ class Origin:
     values of the fields that were compared, and `evidence` is what each of these says of a pair,
     by the keys of its documents; `table` makes the tables of pairs. A source that `is_for_excel`
     is a sheet, or begins with a byte order mark, and so does CSV that is written of it. `records`
-    are those of a source, or the reason why they cannot be copied.
+    are those of a source, or the reason why they cannot be copied, `held` those in memory.
     """
 
     name: str = ""
@@ -86,6 +89,7 @@ class Origin:
     table: PairTable = field(default_factory=PairTable)
     is_for_excel: bool = False
     records: SourceRecords | ArgumentError | None = None
+    held: HeldRecords | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -464,6 +468,48 @@ class Duplicates:
         paths = {"unique": path, "removed": removed, "rejected": rejected}
         files: Files = {name: Path(each) if each else None for name, each in paths.items()}
         return records.write(files, self.removed, on_progress or ignore)
+
+    @partial(arguments.checked, find_type=lambda _: Any)  # of results that are seldom loaded
+    def merge(
+        self, rules: Mapping[str, str] | None = None, *, yes: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> Merged:  # fmt: skip
+        """Merge each cluster into one record, the one that is kept, with the values of all.
+
+        Values that it lacks are filled. Where records have several, `rules` says by column which
+        counts: "kept", "frequent", "longest", "newest" or "newest:COLUMN" (of the record with the
+        latest date), "first:COLUMN" (of the record with the lowest value) or "joined" (all). "*" is
+        the rule of all other columns. Without a rule, the value of the kept record stays, and the
+        conflict is counted.
+
+        Example: `found.merge({"phone": "newest", "tags": "joined"}).write("people.csv")`
+
+        Raises TemplateError if `doubt` is set and `yes` is False, ArgumentError if a rule is none,
+        its column is missing, or the source has two sides or cannot be read twice, DataError if
+        answers call records of a cluster different, SourceError if the source has changed.
+        """
+        from neardup_solr.verbs.duplicates.merge import merge_records
+
+        if self.doubt and not yes:
+            raise TemplateError(self.templates, self.doubt)
+        reason = "`merge` needs one source: the records of two have other columns"
+        step = "give both as one source, such as a list of files"
+        checks.require(not self.against, reason, step, code="arguments-conflict")
+        store = self._open_store()
+        return merge_records(store, self.removed, rules or {}, self.answered, on_progress or ignore)
+
+    def _open_store(self) -> RecordStore:
+        """Open the records that are merged once more."""
+        if self.origin.held is not None:
+            from neardup_solr.verbs.duplicates.merged_frames import FrameStore
+
+            return FrameStore.of(self.origin.held)
+        from neardup_solr.verbs.duplicates.merged_files import FileStore
+
+        if isinstance(self.origin.records, ArgumentError):
+            raise self.origin.records
+        assert self.origin.records is not None
+        return FileStore(self.origin.records)
 
     def _write_page(self, path: Path) -> None:
         from neardup_solr import __version__

@@ -14,21 +14,20 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from neardup_solr import checks, sources
-from neardup_solr.answers import DocumentKey
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_apart
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import NOTHING, AnyId, Removed
 from neardup_solr.reports import Added, Beside
+from neardup_solr.sources.part import SourceTable
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.from_source import SourceSide, read_pieces
-from neardup_solr.verbs.duplicates.graph import RowNumbers
 from neardup_solr.verbs.duplicates.output import TABLE
 from neardup_solr.verbs.duplicates.plan import RunPlan
+from neardup_solr.verbs.duplicates.record_numbers import RecordNumbers
 from neardup_solr.verbs.duplicates.request import Compared
 from neardup_solr.verbs.duplicates.side import CorpusSide
 
@@ -47,8 +46,9 @@ ADDED: Final[Mapping[str, Beside]] = {
     "rejected": dict.fromkeys((REASON, POSITION, RECORD), str),
 }
 WRITING: Final = "writing"
+SHOWN: Final = {"values": "the values of `merge`"}  # of files that no argument names
 
-Files = Mapping[str, Path | None]  # by the names of ADDED
+Files = Mapping[str, Path | None]  # by the names of their arguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ def require_copied(source: Compared, reading: Reading, *, are_numbered: bool = F
         is_stream = not all(stat.S_ISREG(kind) or stat.S_ISDIR(kind) for kind in kinds)
     except (OSError, ValueError):
         is_stream = Path("-") in paths  # what else is wrong is told by those who read it
-    reason = "standard input and pipes cannot be read twice, as `unique` requires"
+    reason = "standard input and pipes cannot be read twice, as `unique` and `merge` require"
     checks.require(not is_stream, reason, "save the input to a file first", code="not-from-stdin")
     return paths
 
@@ -107,18 +107,18 @@ def check_files(
     from neardup_solr.reports.copies import check_added, check_copy
     from neardup_solr.reports.parquet_files import check_types
 
-    shown = {f"`{name}`": path for name, path in files.items()}
+    shown = {SHOWN.get(name, f"`{name}`"): path for name, path in files.items()}
     check_apart(shown, source=[*paths], against=[*against])
-    format, columns, schema = _find_layout(paths, reading)
+    format, columns, schema = find_layout(paths, reading)
     for name, output in files.items():
         if output is not None:
-            check_copy(output, format, adds=bool(ADDED[name]))
-            check_added(sources.shown_name(paths), columns, ADDED[name])
+            check_copy(output, format, adds=name != "unique")
+            check_added(sources.shown_name(paths), columns, ADDED.get(name, NOTHING))
             if schema is not None and output.suffix.lower() == TABLE:
                 check_types(output, schema)
 
 
-def _find_layout(paths: Sequence[Path], reading: Reading) -> tuple[str, Collection[str], Any]:
+def find_layout(paths: Sequence[Path], reading: Reading) -> tuple[str, Collection[str], Any]:
     """Find the format of a source, its columns, or those of its first record, and its schema.
 
     Without the latter, if they cannot be read: that is told later.
@@ -147,10 +147,8 @@ def identify(source: Compared, reading: Reading) -> str | None:
 class SourceRecords:
     """The records of a source that was read, in its order.
 
-    `are_documents` has 1 for each record that makes a document. Records that have a near-duplicate
-    have these `numbers`, from 1 on, and the ids of `nodes`; `dead` are the ids, by number, of
-    records that another one of their id stands for. `state` is that of the source before it was
-    read.
+    `are_documents` has 1 for each record that makes a document; `numbers` are those of records
+    that have a near-duplicate. `state` is that of the source before it was read.
     """
 
     paths: list[Path]
@@ -158,16 +156,13 @@ class SourceRecords:
     reading: Reading
     state: str | None
     are_documents: bytes
-    numbers: NDArray[np.intp]
-    nodes: Sequence[DocumentKey]
-    dead: Mapping[int, AnyId]
+    numbers: RecordNumbers
 
     @classmethod
     def of(
-        cls, plan: RunPlan, side: CorpusSide, nodes: Sequence[DocumentKey], rows: RowNumbers,
-        state: str | None,
-    ) -> SourceRecords | ArgumentError:  # fmt: skip
-        """Note the records of the first side, with the rows of `nodes`, or why none are copied."""
+        cls, plan: RunPlan, side: CorpusSide, numbers: RecordNumbers | None, state: str | None
+    ) -> SourceRecords | ArgumentError:
+        """Note the records of the first side, or why none are copied."""
         source, reading = plan.source, plan.readings[0]
         try:
             are_numbered = not plan.has_ids or bool(side.repeated)
@@ -175,7 +170,7 @@ class SourceRecords:
         except ArgumentError as error:
             return error
         assert isinstance(side, SourceSide)
-        numbers = side.numbers()
+        assert numbers is not None
         return cls(
             paths=paths,
             against=[
@@ -184,10 +179,31 @@ class SourceRecords:
             reading=reading,
             state=state,
             are_documents=bytes(side.are_documents),
-            numbers=numbers[rows[rows < len(numbers)]],
-            nodes=nodes,
-            dead=dict(zip(numbers[side.dead].tolist(), side.ids.take(side.dead), strict=True)),
+            numbers=numbers,
         )
+
+    def open(self) -> SourceTable:
+        """Open the source once more."""
+        return sources.open_source(self.paths, self.reading, on_notice=ignore).table()
+
+    def read(
+        self, source: SourceTable, stage: str, on_progress: OnProgress = ignore
+    ) -> Iterator[tuple[int, Sequence[Any]]]:
+        """Read the records once more, some at a time, with the number of those before.
+
+        Raises SourceError if the source has changed.
+        """
+        done, total = 0, len(self.are_documents)
+        for records in filter(len, source.record_lists()):
+            if done + len(records) > total or (records[0] is None and self.are_documents[done]):
+                raise self._make_error()
+            if not done or done // AT_ONCE < (done + len(records)) // AT_ONCE:
+                on_progress(Progress(stage, done, total))
+            yield done, records
+            done += len(records)
+        has_changed = sources.identity(self.paths, self.reading) != self.state
+        if has_changed or any(self.are_documents[done:]):  # but for the end of what is damaged
+            raise self._make_error()
 
     def write(
         self, files: Files, removed: Mapping[AnyId, Removed], on_progress: OnProgress = ignore
@@ -199,9 +215,9 @@ class SourceRecords:
         from neardup_solr.reports.copies import open_copy
 
         check_files(self.paths, self.reading, files, self.against)
-        source = sources.open_source(self.paths, self.reading, on_notice=ignore).table()
+        source = self.open()
         counts = {"kept": 0, "removed": 0, "repeated": 0, "failed": 0}
-        instead = self._list_removed(removed)
+        instead = self.numbers.list_removed(removed)
         are_kept = np.frombuffer(self.are_documents, np.bool_).copy()
         are_kept[np.fromiter(instead, np.intp, len(instead)) - 1] = False
         with ExitStack() as opened:
@@ -227,47 +243,26 @@ class SourceRecords:
                         }
                         reject([record if is_apart else None], added)
                     return
-                counts["repeated" if number in self.dead else "removed"] += 1
+                counts["repeated" if number in self.numbers.dead else "removed"] += 1
                 each = instead[number]
                 similarity = None if each.similarity is None else round(each.similarity, 4)
                 added = {DUPLICATE_OF: each.duplicate_of, SIMILARITY: similarity, ROW: number}
                 remove([record], added)
 
-            done, total = 0, len(are_kept)
-            for records in filter(len, source.record_lists()):
-                if done + len(records) > total or (records[0] is None and self.are_documents[done]):
-                    raise self._make_error()
-                if not done or done // AT_ONCE < (done + len(records)) // AT_ONCE:
-                    on_progress(Progress(WRITING, done, total))
-                first = 0
-                for at in np.flatnonzero(~are_kept[done : done + len(records)]).tolist():
+            last = 0
+            for done, records in self.read(source, WRITING, on_progress):
+                first, last = 0, done + len(records)
+                for at in np.flatnonzero(~are_kept[done:last]).tolist():
                     if first < at:
                         keep(records[first:at], NOTHING)
                     write_odd(done + at + 1, records[at])
                     first = at + 1
                 if first < len(records):
                     keep(records[first:], NOTHING)
-                done += len(records)
-            for number in range(done + 1, total + 1):  # of what is damaged
-                if self.are_documents[number - 1]:
-                    raise self._make_error()
+            for number in range(last + 1, len(are_kept) + 1):  # of what is damaged
                 write_odd(number, None)
             counts["kept"] = int(np.count_nonzero(are_kept))
-            if sources.identity(self.paths, self.reading) != self.state:
-                raise self._make_error()
         return Unique(**counts)
-
-    def _list_removed(self, removed: Mapping[AnyId, Removed]) -> dict[int, Removed]:
-        """List what stands for each record that is removed, or repeated, by its number."""
-        ids = (id for side, id in self.nodes if side == 0)
-        pairs = zip(self.numbers.tolist(), ids, strict=True)
-        instead = {number: removed[id] for number, id in pairs if id in removed}
-        for number, id in self.dead.items():
-            # Another record of its id counts, which may itself be removed for a third one.
-            other = removed.get(id)
-            kept = other.duplicate_of if other else id
-            instead[number] = Removed(id=id, duplicate_of=kept, similarity=None)
-        return instead
 
     def _read_failures(self) -> Iterator[RecordError]:
         """Read why records cannot be used, in their order."""

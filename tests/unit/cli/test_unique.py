@@ -79,7 +79,7 @@ def test_what_may_fail_is_a_number_or_a_share(most: str) -> None:
         (["--rejected", "b.csv"], "--rejected needs a file"),
         (["--unique", "b.csv"], "--mark prints a filter query that excludes near-duplicates"),
         (["--removed", "b.csv"], "--mark"),
-        (["-", "--unique", "b.csv"], "cannot be read twice, as --unique requires"),
+        (["-", "--unique", "b.csv"], "cannot be read twice, as --unique and --merge require"),
     ],
 )
 def test_wrong_usage_is_exit_code_2(words: list[str], said: str) -> None:
