@@ -9,7 +9,7 @@
 
 The words of the command `neardup` are the library's functions, and its options their arguments:
 
-    a file, or a DataFrame    duplicates, signatures, read, tune
+    a file, or a DataFrame    duplicates, passages, signatures, read, tune
     a collection in Solr      connect, init, index, search, report, duplicates, gate, delete
     what failed in index      dead_letters, retry
     another program's         lint, init, annotate, doctor, strip
@@ -43,12 +43,13 @@ _MODULES = {
     "verbs.duplicates.result": "Duplicates",
     "verbs.evaluate.evaluation": "Evaluation",
     "verbs.gate.decision": "Decision",
+    "verbs.passages.result": "Passages",
     "verbs.report": "Report",
 }
 _SUBMODULES = {"errors": "errors", "signature": "minhash.signature", "types": "types"}
 _FUNCTIONS = (
-    "connect init lint doctor read index delete dead_letters retry search report duplicates review "
-    "answer evaluate mark explain tune signatures gate serve annotate strip reband"
+    "connect init lint doctor read index delete dead_letters retry search report duplicates "
+    "passages review answer evaluate mark explain tune signatures gate serve annotate strip reband"
 )
 _PLACES = {name: f"api.{name}" for name in _FUNCTIONS.split()}
 _PLACES |= {name: module for module, names in _MODULES.items() for name in names.split()}

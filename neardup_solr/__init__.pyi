@@ -14,6 +14,7 @@ from neardup_solr.api.index import index as index
 from neardup_solr.api.init import init as init
 from neardup_solr.api.lint import lint as lint
 from neardup_solr.api.mark import mark as mark
+from neardup_solr.api.passages import passages as passages
 from neardup_solr.api.read import read as read
 from neardup_solr.api.reband import reband as reband
 from neardup_solr.api.report import report as report
@@ -46,6 +47,7 @@ from neardup_solr.verbs.answer import Answers as Answers
 from neardup_solr.verbs.duplicates.result import Duplicates as Duplicates
 from neardup_solr.verbs.evaluate.evaluation import Evaluation as Evaluation
 from neardup_solr.verbs.gate.decision import Decision as Decision
+from neardup_solr.verbs.passages.result import Passages as Passages
 from neardup_solr.verbs.report import Report as Report
 
 __all__: list[str]

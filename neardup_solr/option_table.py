@@ -46,7 +46,9 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             "File (.txt .csv .tsv .jsonl .json .parquet .xlsx, also .gz .bz2 .xz .zst), several"
             " files that form one table, a folder, or - for standard input."
         ),
-        "duplicates.source review.source": Option("Files or a folder, else a collection."),
+        "duplicates.source review.source passages.source": Option(
+            "Files or a folder, else a collection."
+        ),
         "tune.source": Option(
             "Files or a folder to sample, - for standard input, else a collection."
         ),
@@ -172,7 +174,9 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             " none with `max_distance`]."
         ),
         "fq": Option("Compare only with documents that match this query.", "QUERY"),
-        "duplicates.fq review.fq": Option("Use only documents that match this query.", "QUERY"),
+        "duplicates.fq review.fq passages.fq": Option(
+            "Use only documents that match this query.", "QUERY"
+        ),
         "mark.fq": Option("Only documents that match this query.", "QUERY"),
         "filters": Option(
             "Let clients choose this filter by its name: fq=NAME.", "NAME=QUERY", "--filter"
@@ -193,6 +197,7 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             "Apply answers: 'same' adds a pair to the result, 'different' removes it.", "FILE"
         ),
         "model": Option("Compare with a model written by neardup tune --answers.", "FILE"),
+        "min_words": Option("Words of a passage, at least."),
         "without_common": Option(
             "Ignore passages that many texts share: boilerplate, footers, templates.", seldom=True
         ),
@@ -220,6 +225,7 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             "Write to .tsv, .csv, .jsonl, .xlsx, .parquet or .html.", flags="--output -o"
         ),
         "texts": Option("Write the texts of both documents with each pair."),
+        "passages.texts": Option("Write each passage as it stands in both documents."),
         "unique": Option(
             "Write the records to keep (in SOURCE's format or .jsonl; may be compressed)."
         ),

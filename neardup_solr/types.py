@@ -25,6 +25,7 @@ _MODULES = {
     "verbs.init": "Preparation",
     "verbs.lint": "Lint",
     "verbs.mark": "Marks",
+    "verbs.passages.result": "Passage",
     "verbs.review.session": "Reviewed",
     "verbs.signatures": "SignaturesSummary",
 }

@@ -24,6 +24,7 @@ from neardup_solr.verbs.index_run import IndexSummary as IndexSummary
 from neardup_solr.verbs.init import Preparation as Preparation
 from neardup_solr.verbs.lint import Lint as Lint
 from neardup_solr.verbs.mark import Marks as Marks
+from neardup_solr.verbs.passages.result import Passage as Passage
 from neardup_solr.verbs.retry import RetrySummary as RetrySummary
 from neardup_solr.verbs.review.session import Reviewed as Reviewed
 from neardup_solr.verbs.signatures import SignaturesSummary as SignaturesSummary

@@ -214,7 +214,8 @@ def test_nothing_is_compiled(installed: Path, wheel: Path, tmp_path: Path) -> No
         carried = [name for name in archive.namelist() if name.startswith(CARRIED)]
     if not carried and not (sys.platform == "linux" and os.uname().machine == "x86_64"):
         pytest.skip("this system makes no machine code for wheels")
-    entries = [one.name for room in kernel_build.MODULES for one in kernel_build.list_entries(room)]
+    modules = (*kernel_build.MODULES, *kernel_build.PASSAGES)
+    entries = [one.name for room in modules for one in kernel_build.list_entries(room)]
     assert {name.split("/")[-1].rpartition("-")[0] for name in carried} == {*entries}
     said = run(installed / "python", "-c", GOLDEN_RUN, GOLDEN, folder=tmp_path)
     assert said == "False True\n"

@@ -49,7 +49,15 @@ Try it on sample listings: neardup demo. List all commands: neardup --help
 """
 # The commands by heading.
 GROUPS = {
-    "A file or a collection": ("duplicates", "explain", "review", "answer", "tune", "signatures"),
+    "A file or a collection": (
+        "duplicates",
+        "passages",
+        "explain",
+        "review",
+        "answer",
+        "tune",
+        "signatures",
+    ),
     "Solr collections": ("demo", "index", "search", "report", "evaluate", "delete", "dead-letters"),
     "New documents": ("gate", "serve"),
     "Your own Solr": ("lint", "init", "annotate", "doctor", "reband", "strip"),

@@ -154,7 +154,7 @@ class Compiled:
             if not is_tried():
                 return partial(_call_jit, self.function)
             if kinds == self.kinds:
-                compile_all()
+                compile_all(self.name.partition(".")[0])
                 code = open_store().read(self.name, repr(kinds))
         return _link(self.name, code or self.compile(kinds, open_store()), kinds)
 

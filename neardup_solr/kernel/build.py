@@ -11,7 +11,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from itertools import repeat
@@ -34,10 +34,13 @@ MODULES = (
     "graph",
     "edits",
 )
+PASSAGES = ("seeds", "fold")  # which only passages need
 
 
-def fill_store() -> None:
+def fill_store(module: str) -> None:
     """Compile what the usual store lacks, once for all processes that wait for the same.
+
+    That is a module and those that go with it.
 
     Ends as soon as the process at the other end of standard input has ended. What is not in the
     store afterwards could not be compiled so, or not be kept.
@@ -47,7 +50,7 @@ def fill_store() -> None:
     Thread(target=_end_after_input, daemon=True).start()
     if folder := open_store().folder:
         with FileLock(folder / ".lock"):
-            _compile_modules(folder)
+            _compile_modules(folder, PASSAGES if module in PASSAGES else MODULES)
 
 
 def main() -> None:
@@ -57,9 +60,10 @@ def main() -> None:
         return
     features = ",".join(f"+{feature}" for feature in FEATURES)
     os.environ |= {"NUMBA_CPU_NAME": LEVEL, "NUMBA_CPU_FEATURES": features}
-    _compile_modules(name_carried())
+    modules = (*MODULES, *PASSAGES)
+    _compile_modules(name_carried(), modules)
     store = Store.at(name_carried())
-    if names := [entry.name for module in MODULES for entry in list_lacking(module, store)]:
+    if names := [entry.name for module in modules for entry in list_lacking(module, store)]:
         sys.exit(f"not compiled: {', '.join(names)}")
 
 
@@ -76,11 +80,11 @@ def list_lacking(module: str, store: Store) -> Iterator[Compiled]:
             yield entry
 
 
-def _compile_modules(folder: Path) -> None:
+def _compile_modules(folder: Path, names: Sequence[str]) -> None:
     store = Store.at(folder)
     if store.read(*MEMORY) is None:
         compile_memory(store)
-    modules = [name for name in MODULES if any(list_lacking(name, store))]
+    modules = [name for name in names if any(list_lacking(name, store))]
     if modules:
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(count_cores(), spawn, _end_with_parent) as pool:

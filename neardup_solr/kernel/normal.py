@@ -56,7 +56,7 @@ def normalize(text, start, end, is_normal, tables, out, at, starts):
                 return begin, np.int64(-1)
             last_class = U8(0)
             continue
-        code, size = _decode(text, start)
+        code, size = decode(text, start)
         start += size
         short = short_of[code] if code < U64(0x10000) else U32(0)
         if short:  # up to three bytes and their number: written without a further branch
@@ -117,7 +117,7 @@ def _put_run(
     previous = at  # where the last character was written
     count = N0
     while start < end and text[start] >= ASCII:
-        code, size = _decode(text, start)
+        code, size = decode(text, start)
         becomes = np.int64(tables.becomes[code])
         if becomes > UNSPACED and becomes != DROPPED:
             break
@@ -214,7 +214,7 @@ def _measure_sign(text, start, end, before, tables):
             return N2
         byte = tables.lower[following]
         return N1 if byte == BLANK or byte == U8(45) else N3
-    code, _ = _decode(text, start + N1)
+    code, _ = decode(text, start + N1)
     becomes = np.int64(tables.becomes[code])
     return N1 if becomes == SPACE or becomes <= UNSPACED else N0
 
@@ -297,7 +297,7 @@ def _put_rare(code, becomes, tables, out, at, before, starts, words, begin):
 
 
 @inner
-def _decode(text, at):
+def decode(text, at):
     """Decode the code point of several bytes of UTF-8, and their number (RFC 3629)."""
     byte, second = U64(text[at]), U64(text[at + N1]) & LOW
     if byte < U64(0xE0):

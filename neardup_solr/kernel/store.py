@@ -33,7 +33,9 @@ LEVEL = "x86-64-v3"
 FEATURES = ("sse4.2", "popcnt", "cx16", "sahf", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt",
             "movbe", "xsave")  # fmt: skip
 # Importing numba would take the time of the process that waits.
-_BUILD = "import sys; sys.path[:] = {}; from neardup_solr.kernel import build; build.fill_store()"
+_BUILD = (
+    "import sys; sys.path[:] = {}; from neardup_solr.kernel import build; build.fill_store({!r})"
+)
 _HEAD = 32  # bytes of the checksum before everything else
 
 
@@ -134,14 +136,14 @@ def open_store() -> Store:
     return Store(cpu, has_level=is_common and all(map(features.get, FEATURES)))
 
 
-def compile_all() -> None:
-    """Have another process compile what the store lacks.
+def compile_all(module: str) -> None:
+    """Have another process compile what the store lacks: a module and those that go with it.
 
     If that fails, whoever calls an entry point sees the error.
     """
     if not Path(sys.executable or "").name.startswith("python"):
         return  # a program that carries Python
-    command, quiet = [sys.executable, "-c", _BUILD.format(sys.path)], subprocess.DEVNULL
+    command, quiet = [sys.executable, "-c", _BUILD.format(sys.path, module)], subprocess.DEVNULL
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet) as process:
         process.wait()  # which ends if ours does, by its standard input
 

@@ -128,7 +128,7 @@ def _map_threads(
 def _normalize_chunk(texts: Sequence[str], normalization: int) -> Packed:
     packed = pack(texts)
     words = np.empty(len(texts), dtype=np.int64)
-    forms, tables = _make_room(packed, normalization), _make_tables(normalization)
+    forms, tables = _make_room(packed, normalization), make_tables(normalization)
     kernel.normalize_texts(packed.data, packed.bounds, tables, forms.data, forms.bounds, words)
     return _complete(forms, _normalize_left(texts, words, normalization))
 
@@ -226,7 +226,7 @@ def _sign_in_place(
     packed = pack(texts)
     forms = _make_room(packed, settings.normalization)
     kernel.sign(
-        packed.data, packed.bounds, is_normal, _make_tables(settings.normalization),
+        packed.data, packed.bounds, is_normal, make_tables(settings.normalization),
         _make_shape(settings), forms.data, forms.bounds, into.words, into.signatures, into.keys,
     )  # fmt: skip
     return forms
@@ -306,7 +306,7 @@ def hash_texts(texts: Sequence[str]) -> NDArray[np.uint64]:
 
 
 @cache
-def _make_tables(normalization: int) -> kernel.Tables:
+def make_tables(normalization: int) -> kernel.Tables:
     characters = table(normalization)
     sequences = [sequence.encode() for sequence in characters.sequences]
     short = _encode_short(characters.becomes[:0x10000], sequences)

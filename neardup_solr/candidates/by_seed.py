@@ -1,0 +1,127 @@
+"""Passages that texts share: seeds in common, extended by alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.kernel import seeds as kernel
+from neardup_solr.measures import Flat
+from neardup_solr.progress import prefetch, thread_pool
+
+CAP = 64  # texts with a seed, beyond which not all of them are paired
+WINDOW, WIDEST = 16, 64  # runs of letters of which a seed is chosen; of very many letters, more
+MOST_SEEDS = 1 << 25  # for which the window is not made wider
+HASH_BITS = 36  # of a hash; the others are for the number of a seed
+_BLOCK = 1 << 22  # letters whose seeds are collected at once
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seeds:
+    """Seeds that several texts have, in the order of the texts; as `match_texts` takes them."""
+
+    owners: NDArray[np.uint32]
+    places: NDArray[np.uint32]
+    groups: NDArray[np.uint32]
+    ends: NDArray[np.int64]
+    members: NDArray[np.uint32]
+    group_ends: NDArray[np.int64]
+
+
+def collect_seeds(letters: Flat, threads: int) -> Seeds:
+    """Collect the seeds of texts, and leave out those that only one has."""
+    texts, total = len(letters.bounds) - 1, len(letters.values)
+    window = min(max(WINDOW, 2 * total // MOST_SEEDS), WIDEST)
+
+    def collect(part: slice) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]:
+        bounds = letters.bounds[part.start : part.stop + 1]
+        room = int(bounds[-1] - bounds[0])
+        hashes, places = np.empty(room, np.uint64), np.empty(room, np.uint32)
+        ends = np.empty(len(bounds) - 1, np.int64)
+        kernel.collect_seeds(
+            letters.values, np.ascontiguousarray(bounds), window, hashes, places, ends
+        )
+        filled = int(ends[-1])
+        return hashes[:filled].copy(), places[:filled].copy(), np.diff(ends, prepend=0)
+
+    parts = list(_split(letters.bounds, _BLOCK))
+    with thread_pool(threads) as pool:
+        collected = list(prefetch(pool, collect, iter(parts), at_once=threads))
+    none = np.empty(0, np.uint64), np.empty(0, np.uint32), np.empty(0, np.int64)
+    columns = zip(none, *collected, strict=True)
+    hashes, places, sizes = (np.concatenate(column) for column in columns)
+    owners = np.repeat(np.arange(texts, dtype=np.uint32), sizes)
+    return _group(hashes, places, owners, texts)
+
+
+def _group(
+    hashes: NDArray[np.uint64], places: NDArray[np.uint32], owners: NDArray[np.uint32], texts: int
+) -> Seeds:
+    bits = np.uint64(max(len(hashes).bit_length(), 1))
+    numbered = (hashes >> bits << bits) | np.arange(len(hashes), dtype=np.uint64)
+    numbered.sort()
+    members = (numbered & (np.uint64(1) << bits) - np.uint64(1)).astype(np.uint32)
+    hashed = numbered >> bits
+    is_first = np.empty(len(hashed), dtype=np.bool_)
+    is_first[:1], is_first[1:] = True, hashed[1:] != hashed[:-1]
+    starts = np.flatnonzero(is_first)
+    ends = np.append(starts[1:], len(hashed))
+    # The owners of a group rise, so that it is of several texts if its ends differ.
+    are_shared = owners[members[starts]] != owners[members[ends - 1]] if len(hashed) else is_first
+    sizes = ends - starts
+    members = members[np.repeat(are_shared, sizes)]
+    sizes = sizes[are_shared]
+    is_kept = np.zeros(len(owners), dtype=np.bool_)
+    is_kept[members] = True
+    groups = np.empty(len(owners), dtype=np.uint32)
+    groups[members] = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
+    renumbered = np.cumsum(is_kept, dtype=np.int64) - 1
+    owners = owners[is_kept]
+    return Seeds(
+        owners=owners,
+        places=places[is_kept],
+        groups=groups[is_kept],
+        ends=np.searchsorted(owners, np.arange(texts + 1)).astype(np.int64),
+        members=renumbered[members].astype(np.uint32),
+        group_ends=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+    )
+
+
+def match_texts(
+    letters: Flat, seeds: Seeds, least: NDArray[np.float64], threads: int, *,
+    second_side: int = 0, cap: int = CAP,
+) -> Iterator[Rows]:  # fmt: skip
+    """Yield the passages of texts with those after them, as rows of the kernel."""
+
+    def match(part: slice) -> Rows:
+        rows, at, room = [], part.start, 1 << 14
+        while at < part.stop:
+            out = np.empty((room, 8), dtype=np.int64)
+            done, filled = kernel.match_texts(
+                at, part.stop, seeds.owners, seeds.places, seeds.groups, seeds.ends,
+                seeds.members, seeds.group_ends, second_side, cap, letters.values,
+                letters.bounds, least, out,
+            )  # fmt: skip
+            rows.append(out[:filled].copy())
+            room = room if done > at else 2 * room
+            at = done
+        return np.concatenate(rows) if rows else np.empty((0, 8), np.int64)
+
+    last = second_side or len(letters.bounds) - 1
+    with thread_pool(threads) as pool:
+        parts = _split(seeds.ends[: last + 1], 1 << 14)
+        yield from prefetch(pool, match, parts, at_once=threads)
+
+
+def _split(bounds: NDArray[np.int64], size: int) -> Iterator[slice]:
+    """Split texts into parts of at most so many values, or of one text."""
+    first = 0
+    while first < len(bounds) - 1:
+        last = int(np.searchsorted(bounds, bounds[first] + size, side="right")) - 1
+        last = max(first + 1, last)
+        yield slice(first, last)
+        first = last

@@ -1,0 +1,97 @@
+"""The command passages: what documents share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import neardup_solr as nd
+from neardup_solr.cli import show
+from neardup_solr.cli.exit_codes import INCOMPLETE
+from neardup_solr.cli.typed import Typed, has_no_solr, open_other_side
+
+if TYPE_CHECKING:
+    from neardup_solr import Passages
+    from neardup_solr.argument_types import RowFormat
+
+# How a relation reads between two ids, in a line about all of them.
+RELATIONS = {
+    "copy": ("copy", "copies"),
+    "edited": ("edition", "editions"),
+    "part of": ("part", "parts"),
+    "contains": ("part", "parts"),
+    "quotes": ("quotation", "quotations"),
+    "quoted in": ("quotation", "quotations"),
+    "shares": ("pair that shares a passage", "pairs that share a passage"),
+}
+
+
+def passages(typed: Typed, *, output: Path | None = None, format: RowFormat | None = None) -> int:
+    """Find passages that documents share, in a file or a collection.
+
+    A file needs no Solr. Passages may differ by edits, or by letters that a scanner misread.
+    """
+    from neardup_solr.reports.row_table import check_output
+
+    as_rows = show.choose_format(format)
+    if output is not None:
+        check_output(output)
+    if not (typed["source"] or typed.place.collection) and has_no_solr(typed.place.address):
+        raise click.BadParameter("name a file, or a collection with -c")
+    typed = open_other_side(typed)
+    prints_table = output is None and as_rows is None
+    with show.watch() as watching:
+        place = typed["source"] or typed.connect()
+        arguments = {**typed.arguments, "source": place}
+        arguments["texts"] = arguments["texts"] or prints_table
+        show.compile_kernel()
+        result = nd.passages(**watching, **arguments)
+    if output is not None:
+        result.write(output)
+        show.say(f"Wrote {output}.")
+    elif as_rows is None:
+        _print_longest(result)
+    else:
+        show.print_rows(result.lines(as_rows))
+    _say_passages(result)
+    return INCOMPLETE if result.failed else 0
+
+
+def _print_longest(result: Passages) -> None:
+    """Print the longest passages as a table."""
+    order = (-result.words).argsort(kind="stable")[: show.MOST_ROWS].tolist()
+    fold, right = {"overflow": "fold"}, {"justify": "right"}
+    columns: dict[str, dict[str, Any]] = {
+        "id": fold, "relation": {}, "other_id": fold, "words": right, "similarity": right,
+        "passage": {"ratio": 1, "no_wrap": True, "overflow": "ellipsis"},
+    }  # fmt: skip
+    rows = (
+        (str(each.id), each.relation, str(each.other_id), f"{each.words:,}",
+         f"{each.similarity:.3f}", show.one_line(each.text or ""))
+        for each in map(result.__getitem__, order)
+    )  # fmt: skip
+    show.print_table(columns, rows)
+    if more := len(result) - len(order):
+        show.say(f"... and {show.counted(more, 'shorter passage')}: -o passages.csv has all.")
+
+
+def _say_passages(result: Passages) -> None:
+    """Say what was found, and what was not looked for."""
+    counts: dict[tuple[str, str], int] = {}
+    for relation, count in result.count_relations().items():
+        names = RELATIONS[relation]
+        counts[names] = counts.get(names, 0) + count
+    shown = ", ".join(f"{show.counted(count, *names)}" for names, count in counts.items() if count)
+    show.say(
+        f"Compared {show.counted(result.documents, 'document')}:"
+        f" {show.counted(len(result), 'passage')} of {result.min_words} words or more"
+        f"{f' ({shown})' if shown else ''}."
+    )
+    if result.hot:
+        show.say(
+            f"{show.counted(result.hot, 'run')} of letters {'is' if result.hot == 1 else 'are'} in"
+            f" more than {result.cap} documents each: these are compared with the first that has it"
+            " and with the next one only."
+        )

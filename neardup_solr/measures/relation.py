@@ -1,0 +1,46 @@
+"""What two texts are to each other, by the passages that they share."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+Relation = Literal["copy", "edited", "part of", "contains", "quotes", "quoted in", "shares"]
+RELATIONS: Final = get_args(Relation)
+COPY, EDITED, PART_OF, CONTAINS, QUOTES, QUOTED_IN, SHARES = range(len(RELATIONS))
+WHOLE = 0.8  # of a text, that passages cover if it is part of the other
+MOST = 0.5  # of both texts, if they are editions of one
+SAME, CHANGED = 0.95, 0.01  # of a copy: covered at least, changed letters at most
+
+
+def relate(
+    share: NDArray[np.float64], other_share: NDArray[np.float64], changed: NDArray[np.float64]
+) -> NDArray[np.int8]:
+    """Relate the first text of each pair to the second, as numbers of `RELATIONS`.
+
+    `share` and `other_share` are the parts of the texts that their common passages cover, `changed`
+    is the part of letters that differ in these. What may be a quotation is `SHARES`.
+    """
+    both = np.minimum(share, other_share)
+    relations = np.full(len(share), SHARES, dtype=np.int8)
+    relations[both >= MOST] = EDITED
+    relations[(share >= WHOLE) & (other_share < WHOLE)] = PART_OF
+    relations[(other_share >= WHOLE) & (share < WHOLE)] = CONTAINS
+    relations[(both >= SAME) & (changed <= CHANGED)] = COPY
+    return relations
+
+
+def cover(
+    groups: NDArray[np.int64], firsts: NDArray[np.int64], lasts: NDArray[np.int64], count: int
+) -> NDArray[np.int64]:
+    """Count the letters that passages of each of so many groups cover, each letter once."""
+    order = np.lexsort((firsts, groups))
+    groups, firsts, lasts = groups[order], firsts[order], lasts[order]
+    far = int(lasts.max(initial=0)) + 1  # so that passages of the group before end before
+    reached = np.maximum.accumulate(lasts + groups * far) - groups * far
+    before = np.concatenate([[0], reached[:-1]])
+    before[np.flatnonzero(np.diff(groups, prepend=-1))] = 0
+    new = np.maximum(lasts - np.maximum(firsts, before), 0)
+    return np.bincount(groups, new, count).astype(np.int64)

@@ -1,0 +1,65 @@
+"""The request of `passages`: its arguments, and the plan by which the documents are read."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
+
+from neardup_solr.argument_types import OneOrMore
+from neardup_solr.errors import ArgumentError
+from neardup_solr.progress import OnError, OnProgress
+from neardup_solr.settings import Settings
+from neardup_solr.sources.source import is_collection
+from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
+from neardup_solr.verbs.duplicates.request import DuplicatesRequest
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates.request import Compared
+else:
+    Compared = Any
+
+FEWEST = 5  # words: 36 letters that two seeds span have more in most languages
+# Nothing is compared by signatures: they are as small as they can be.
+_UNSIGNED = Settings(hashes=1, bands=1, rows=1, signatures=0)
+
+
+@dataclass(frozen=True)
+class PassagesRequest:
+    """The arguments of `passages`."""
+
+    source: Compared
+    _: KW_ONLY
+    against: Compared | None = None
+    min_words: int = 20
+    texts: bool = False
+    fq: OneOrMore = ()
+    id: str | None = None
+    text: OneOrMore = "text"
+    memory: int | str | None = None
+    patience: float | str = "5m"
+    on_error: OnError | None = None
+    on_progress: OnProgress | None = None
+
+    def make_plan(self) -> RunPlan:
+        """Check the arguments, and plan how the documents are read.
+
+        Raises ArgumentError if a value is not possible.
+        """
+        if self.min_words < FEWEST:
+            reason = f"`min_words` cannot be {self.min_words}"
+            raise ArgumentError(reason, f"give {FEWEST} or more", code="argument-out-of-range")
+        sides = (self.source, self.against)
+        request = DuplicatesRequest(
+            self.source,
+            against=self.against,
+            measure="words",
+            fq=self.fq,
+            id=self.id,
+            text=self.text,
+            settings=None if any(map(is_collection, sides)) else _UNSIGNED,
+            memory=self.memory,
+            patience=self.patience,
+            on_error=self.on_error,
+            on_progress=self.on_progress,
+        )
+        return make_plan(request)

@@ -1,0 +1,168 @@
+"""The result of `passages`: what documents share, and what they are to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.arguments import checked
+from neardup_solr.errors import RecordError, counted
+from neardup_solr.measures.relation import RELATIONS, Relation
+from neardup_solr.records import AnyId
+from neardup_solr.reports.result_table import Table
+from neardup_solr.reports.row_table import RowTable
+from neardup_solr.reports.rows import ROWS_AT_ONCE, Columns
+from neardup_solr.verbs.passages.cut import Cut
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Passage that two documents share.
+
+    It is text[start:end] of the document `id`, and text[other_start:other_end] of `other_id`.
+    `relation` is that of the documents: `id` is a "copy" of the other one, "edited", "part of" it
+    or "contains" it, it "quotes" the passage in quotation marks or is "quoted in" the other, or
+    "shares" it. `words`: words of the passage, in the text that has more; `similarity`: 1 - letters
+    that differ / letters of the longer one; `share`, `other_share`: the parts of the documents that
+    all their common passages cover. `text`, `other_text`: the passage itself, if `texts` was set.
+    """
+
+    id: AnyId
+    other_id: AnyId
+    relation: Relation
+    similarity: float
+    words: int
+    start: int
+    end: int
+    other_start: int
+    other_end: int
+    share: float
+    other_share: float
+    text: str | None = None
+    other_text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Passages(Table, Sequence[Passage]):
+    """Passages that documents share, in the order of the documents.
+
+    `documents`: documents read; `min_words`: words of a passage at least; `against`: True if two
+    sides were compared; `hot`: runs of letters that more than `cap` documents have, which are
+    looked for in the first of them and in the next one only; `repeated`: records with an earlier
+    id; `failed`: records that could not be used, and `errors` the first of them.
+    """
+
+    ids: Sequence[AnyId]  # of documents with passages
+    owners: NDArray[np.int64]  # of each passage, both numbers in `ids`
+    words: NDArray[np.int64]  # of each passage, in the text that has more
+    cut: Cut
+    relations: NDArray[np.int8]
+    similarities: NDArray[np.float64]
+    shares: NDArray[np.float64]  # of both documents
+    documents: int
+    min_words: int
+    against: bool
+    cap: int
+    hot: int
+    repeated: int
+    failed: int
+    errors: tuple[RecordError, ...]
+
+    @overload
+    def __getitem__(self, at: int) -> Passage: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Passage]: ...
+
+    def __getitem__(self, at: int | slice) -> Passage | Sequence[Passage]:
+        places = range(len(self))[at]
+        return self._list([places])[0] if isinstance(places, int) else self._list(places)
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    def __iter__(self) -> Iterator[Passage]:
+        for first in range(0, len(self), ROWS_AT_ONCE):
+            yield from self._list(range(first, min(first + ROWS_AT_ONCE, len(self))))
+
+    def __repr__(self) -> str:
+        passages, pairs = counted(len(self), "passage"), counted(self.count_pairs(), "pair")
+        return f"<Passages: {passages} of {pairs} of {counted(self.documents, 'document')}>"
+
+    def count_pairs(self) -> int:
+        """Count the pairs of documents that share passages."""
+        return len(self._pairs())
+
+    def count_relations(self) -> dict[Relation, int]:
+        """Count the pairs of documents of each relation, that of their first passage."""
+        counts = np.bincount(self.relations[self._pairs()], minlength=len(RELATIONS))
+        return dict(zip(RELATIONS, counts.tolist(), strict=True))
+
+    def _pairs(self) -> NDArray[np.intp]:
+        """The place of the first passage of each pair of documents."""
+        return np.flatnonzero(np.diff(self.owners, axis=0, prepend=-1).any(axis=1))
+
+    def lines(self, format: str) -> Iterator[str]:
+        """Make lines of the table: "tsv", "csv" or "jsonl". Raises ArgumentError for another."""
+        return self._rows().lines(format)
+
+    @checked
+    def write(self, path: str | Path) -> None:
+        """Write the table to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
+
+        Raises SourceError if the suffix is another or the file cannot be written.
+        """
+        self._rows().write(Path(path))
+
+    def _rows(self) -> RowTable:
+        """Make rows, some at a time."""
+        parts = (
+            self._take(range(first, min(first + ROWS_AT_ONCE, len(self))))
+            for first in range(0, max(len(self), 1), ROWS_AT_ONCE)
+        )
+        names = list(self._take([]))
+        rows = (
+            dict(zip(names, row, strict=True))
+            for part in parts
+            for row in zip(*part.values(), strict=True)
+        )
+        return RowTable(rows, names)
+
+    def columns(self) -> Columns:
+        """Return the columns: those of `Passage`, the texts if `texts` was set."""
+        return self._take(range(len(self)))
+
+    def _list(self, places: Sequence[int]) -> list[Passage]:
+        columns = self._take(places)
+        rows = zip(*columns.values(), strict=True)
+        return [Passage(**dict(zip(columns, row, strict=True))) for row in rows]
+
+    def _take(self, places: Sequence[int]) -> Columns:
+        """Take the columns of some passages."""
+        at, cut = np.asarray(places, dtype=np.intp), self.cut
+        first, second = ([self.ids[each] for each in side] for side in self.owners[at].T.tolist())
+        start, other_start = cut.starts[at].T.tolist()
+        end, other_end = cut.ends[at].T.tolist()
+        share, other_share = self.shares[at].round(4).T.tolist()
+        columns: Columns = {
+            "id": first,
+            "other_id": second,
+            "relation": [RELATIONS[each] for each in self.relations[at].tolist()],
+            "similarity": self.similarities[at].round(4).tolist(),
+            "words": self.words[at].tolist(),
+            "start": start,
+            "end": end,
+            "other_start": other_start,
+            "other_end": other_end,
+            "share": share,
+            "other_share": other_share,
+        }
+        if cut.texts:
+            columns["text"] = [cut.texts[each][0] for each in places]
+            columns["other_text"] = [cut.texts[each][1] for each in places]
+        return columns
