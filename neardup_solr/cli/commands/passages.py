@@ -61,7 +61,7 @@ def passages(typed: Typed, *, output: Path | None = None, format: RowFormat | No
 
 def _print_longest(result: Passages) -> None:
     """Print the longest passages as a table."""
-    order = (-result.words).argsort(kind="stable")[: show.MOST_ROWS].tolist()
+    longest = result.longest(show.MOST_ROWS)
     fold, right = {"overflow": "fold"}, {"justify": "right"}
     columns: dict[str, dict[str, Any]] = {
         "id": fold, "relation": {}, "other_id": fold, "words": right, "similarity": right,
@@ -70,10 +70,10 @@ def _print_longest(result: Passages) -> None:
     rows = (
         (str(each.id), each.relation, str(each.other_id), f"{each.words:,}",
          f"{each.similarity:.3f}", show.one_line(each.text or ""))
-        for each in map(result.__getitem__, order)
+        for each in longest
     )  # fmt: skip
     show.print_table(columns, rows)
-    if more := len(result) - len(order):
+    if more := len(result) - len(longest):
         show.say(f"... and {show.counted(more, 'shorter passage')}: -o passages.csv has all.")
 
 

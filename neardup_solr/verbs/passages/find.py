@@ -19,6 +19,7 @@ from neardup_solr.text.packed import Packed, pack
 from neardup_solr.verbs.duplicates.corpus import Corpus, read_corpus
 from neardup_solr.verbs.duplicates.parts import split_fitting
 from neardup_solr.verbs.duplicates.plan import RunPlan
+from neardup_solr.verbs.passages.columns import PassageColumns
 from neardup_solr.verbs.passages.cut import Cut, cut_texts
 from neardup_solr.verbs.passages.request import PassagesRequest
 from neardup_solr.verbs.passages.result import Passages
@@ -58,7 +59,7 @@ def _find_passages(plan: RunPlan, request: PassagesRequest) -> Passages:
         for side in sides:
             side.failures.warn()
         spans = (rows[:, [3, 5]] - rows[:, [2, 4]]).max(axis=1, initial=1)
-        return Passages(
+        columns = PassageColumns(
             ids=corpus.ids(needed.tolist()),
             owners=np.searchsorted(needed, rows[:, :2]),
             words=rows[:, 7],
@@ -66,6 +67,9 @@ def _find_passages(plan: RunPlan, request: PassagesRequest) -> Passages:
             relations=relations,
             similarities=1.0 - rows[:, 6] / spans,
             shares=shares,
+        )
+        return Passages(
+            _columns=columns,
             documents=sum(side.documents for side in sides),
             min_words=request.min_words,
             against=corpus.is_across,

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
 
-import numpy as np
-from numpy.typing import NDArray
-
 from neardup_solr.arguments import checked
 from neardup_solr.errors import RecordError, counted
-from neardup_solr.measures.relation import RELATIONS, Relation
+from neardup_solr.measures.relation import Relation
 from neardup_solr.records import AnyId
 from neardup_solr.reports.result_table import Table
 from neardup_solr.reports.row_table import RowTable
 from neardup_solr.reports.rows import ROWS_AT_ONCE, Columns
-from neardup_solr.verbs.passages.cut import Cut
+from neardup_solr.verbs.passages.columns import PassageColumns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +54,6 @@ class Passages(Table, Sequence[Passage]):
     id; `failed`: records that could not be used, and `errors` the first of them.
     """
 
-    ids: Sequence[AnyId]  # of documents with passages
-    owners: NDArray[np.int64]  # of each passage, both numbers in `ids`
-    words: NDArray[np.int64]  # of each passage, in the text that has more
-    cut: Cut
-    relations: NDArray[np.int8]
-    similarities: NDArray[np.float64]
-    shares: NDArray[np.float64]  # of both documents
     documents: int
     min_words: int
     against: bool
@@ -72,6 +62,7 @@ class Passages(Table, Sequence[Passage]):
     repeated: int
     failed: int
     errors: tuple[RecordError, ...]
+    _columns: PassageColumns
 
     @overload
     def __getitem__(self, at: int) -> Passage: ...
@@ -84,7 +75,7 @@ class Passages(Table, Sequence[Passage]):
         return self._list([places])[0] if isinstance(places, int) else self._list(places)
 
     def __len__(self) -> int:
-        return len(self.owners)
+        return len(self._columns)
 
     def __iter__(self) -> Iterator[Passage]:
         for first in range(0, len(self), ROWS_AT_ONCE):
@@ -96,16 +87,15 @@ class Passages(Table, Sequence[Passage]):
 
     def count_pairs(self) -> int:
         """Count the pairs of documents that share passages."""
-        return len(self._pairs())
+        return len(self._columns.pairs())
 
     def count_relations(self) -> dict[Relation, int]:
         """Count the pairs of documents of each relation, that of their first passage."""
-        counts = np.bincount(self.relations[self._pairs()], minlength=len(RELATIONS))
-        return dict(zip(RELATIONS, counts.tolist(), strict=True))
+        return self._columns.count_relations()
 
-    def _pairs(self) -> NDArray[np.intp]:
-        """The place of the first passage of each pair of documents."""
-        return np.flatnonzero(np.diff(self.owners, axis=0, prepend=-1).any(axis=1))
+    def longest(self, most: int) -> list[Passage]:
+        """List so many of the longest passages, by their words."""
+        return self._list(self._columns.list_longest(most))
 
     def lines(self, format: str) -> Iterator[str]:
         """Make lines of the table: "tsv", "csv" or "jsonl". Raises ArgumentError for another."""
@@ -122,10 +112,10 @@ class Passages(Table, Sequence[Passage]):
     def _rows(self) -> RowTable:
         """Make rows, some at a time."""
         parts = (
-            self._take(range(first, min(first + ROWS_AT_ONCE, len(self))))
+            self._columns.take(range(first, min(first + ROWS_AT_ONCE, len(self))))
             for first in range(0, max(len(self), 1), ROWS_AT_ONCE)
         )
-        names = list(self._take([]))
+        names = list(self._columns.take([]))
         rows = (
             dict(zip(names, row, strict=True))
             for part in parts
@@ -135,34 +125,9 @@ class Passages(Table, Sequence[Passage]):
 
     def columns(self) -> Columns:
         """Return the columns: those of `Passage`, the texts if `texts` was set."""
-        return self._take(range(len(self)))
+        return self._columns.take(range(len(self)))
 
     def _list(self, places: Sequence[int]) -> list[Passage]:
-        columns = self._take(places)
+        columns = self._columns.take(places)
         rows = zip(*columns.values(), strict=True)
         return [Passage(**dict(zip(columns, row, strict=True))) for row in rows]
-
-    def _take(self, places: Sequence[int]) -> Columns:
-        """Take the columns of some passages."""
-        at, cut = np.asarray(places, dtype=np.intp), self.cut
-        first, second = ([self.ids[each] for each in side] for side in self.owners[at].T.tolist())
-        start, other_start = cut.starts[at].T.tolist()
-        end, other_end = cut.ends[at].T.tolist()
-        share, other_share = self.shares[at].round(4).T.tolist()
-        columns: Columns = {
-            "id": first,
-            "other_id": second,
-            "relation": [RELATIONS[each] for each in self.relations[at].tolist()],
-            "similarity": self.similarities[at].round(4).tolist(),
-            "words": self.words[at].tolist(),
-            "start": start,
-            "end": end,
-            "other_start": other_start,
-            "other_end": other_end,
-            "share": share,
-            "other_share": other_share,
-        }
-        if cut.texts:
-            columns["text"] = [cut.texts[each][0] for each in places]
-            columns["other_text"] = [cut.texts[each][1] for each in places]
-        return columns
