@@ -55,13 +55,13 @@ def make_app(
         action = request.scope["path"][1:]
         body = await read_body(request, MOST)
         if action in outputs.names:
-            return await run_in_threadpool(write, action, _parse_agreed(body))
+            return await run_in_threadpool(write, action, *_parse_wish(body))
         return await run_in_threadpool(answer, action, *_parse(action, body, pairs))
 
-    def write(action: str, agreed: list[str]) -> Response:
+    def write(action: str, *wish: Any) -> Response:
         with writing:  # beside which answers are taken
             try:
-                return to_json(outputs.write(action, agreed), headers=HEADERS)
+                return to_json(outputs.write(action, *wish), headers=HEADERS)
             except (NeardupError, OSError) as error:
                 code = getattr(error, "code", "file-unwritable")
                 reason = f"nothing was written: {error}"
@@ -91,13 +91,16 @@ def make_app(
     )  # fmt: skip
 
 
-def _parse_agreed(body: bytes) -> list[str]:
-    """Parse a request to write a file: the questions that were answered by yes."""
+def _parse_wish(body: bytes) -> tuple[list[str], str]:
+    """Parse a request to write a file: the questions that were agreed to, and what is kept."""
     fields = parse_object(body)
-    agreed = fields.get("agreed", [])
+    agreed, canonical = fields.get("agreed", []), fields.get("canonical", "first")
     if FAULT in fields or not isinstance(agreed, list):
         raise Failure(400, "`agreed` must be a list of questions", code="request-malformed")
-    return agreed
+    if canonical not in ("first", "fullest"):
+        reason = "`canonical` must be first or fullest"
+        raise Failure(400, reason, code="request-malformed")
+    return agreed, canonical
 
 
 def _parse(action: str, body: bytes, pairs: int) -> tuple[str, Any, Any]:

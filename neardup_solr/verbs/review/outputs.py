@@ -53,8 +53,10 @@ class ReviewOutputs:
         model = Path(request.answers).with_suffix(".model.json")
         return cls(request, None, model if is_collection(request.source) else None, records)
 
-    def write(self, name: str, agreed: Collection[str]) -> dict[str, Any]:
+    def write(self, name: str, agreed: Collection[str], canonical: str = "first") -> dict[str, Any]:
         """Write a file, or return what has to be `agreed` to before.
+
+        The clean file keeps of each group the `canonical` record.
 
         Raises DataError if that is not possible, or answers are too few, and the errors of
         `duplicates` and `tune`.
@@ -66,13 +68,15 @@ class ReviewOutputs:
         asks = [f"{path.name} exists. Replace it?"] * path.exists()
         if not {*asks} <= {*agreed}:
             return {"asks": asks}
-        return self._write_clean(path, agreed) if name == CLEAN else self._write_model(path)
+        if name == MODEL:
+            return self._write_model(path)
+        return self._write_clean(path, agreed, canonical)
 
-    def _write_clean(self, path: Path, agreed: Collection[str]) -> dict[str, Any]:
+    def _write_clean(self, path: Path, agreed: Collection[str], canonical: str) -> dict[str, Any]:
         request = self.request
         found = find_duplicates(
             request.compare(answers=request.answers, keep=request.keep, beside=request.beside,
-                            on_error=ignore)
+                            canonical=canonical, on_error=ignore)
         )  # fmt: skip
         if found.doubt:
             of_all = f"{len(found.removed):,} of {counted(found.documents, 'record')}"
@@ -82,7 +86,8 @@ class ReviewOutputs:
         counts = found.write_unique(path, yes=True)
         obeyed = len(found.answered.obeyed) if found.answered else 0
         return {"records": counts.records, "kept": counts.kept, "failed": counts.failed,
-                "removed": counts.removed + counts.repeated, "obeyed": obeyed}  # fmt: skip
+                "removed": counts.removed + counts.repeated, "obeyed": obeyed,
+                "fuller": found.fuller if canonical == "first" else 0}  # fmt: skip
 
     def _write_model(self, path: Path) -> dict[str, Any]:
         request = self.request

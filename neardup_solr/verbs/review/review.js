@@ -24,11 +24,11 @@ function makeName(storage, name) {
 }
 const reader = `${makeName(() => localStorage, "browser")}/${makeName(() => sessionStorage, "tab")}`;
 
-async function ask(action, answer, agreed = []) {
+async function ask(action, answer, more = {}) {
   const reply = await fetch(action, {
     method: "POST",
     headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
-    body: JSON.stringify({ reader, number: shown.number, answer, agreed }),
+    body: JSON.stringify({ reader, number: shown.number, answer, ...more }),
   });
   const result = await reply.json();
   if (!reply.ok) complain(asOptions([result.error, result.next].filter(Boolean).join("; ")));
@@ -154,18 +154,21 @@ function conclude(result, isEnd) {
 }
 
 // Write a file. What is asked before is answered in the dialog.
-async function write(action, file, folder, agreed = []) {
+async function write(action, file, folder, canonical = "first", agreed = []) {
   const say = (text) => { find("written").textContent = text; };
   const buttons = document.querySelectorAll(".output button");
   for (const each of buttons) each.disabled = true;
   say(`Writing ${file} … For a long list, this takes minutes.`);
   try {
-    const result = await ask(action, null, agreed);
+    const result = await ask(action, null, { agreed, canonical });
     if (!result) say("Nothing was written.");
     else if (result.asks) {
       say("Nothing was written.");
-      openDialog({ title: "Write the file?", text: asOptions(result.asks.join(" ")), yes: "Yes, write it", act: () => write(action, file, folder, [...agreed, ...result.asks]) });
-    } else say(describeFile(action, result, `${file} is in the folder ${folder}.`));
+      openDialog({ title: "Write the file?", text: asOptions(result.asks.join(" ")), yes: "Yes, write it", act: () => write(action, file, folder, canonical, [...agreed, ...result.asks]) });
+    } else {
+      say(describeFile(action, result, `${file} is in the folder ${folder}.`));
+      if (result.fuller) find("written").append(make("br"), `${number(result.fuller)} of those left out ${result.fuller === 1 ? "has" : "have"} more columns filled than the record that stays. `, button("Keep the fullest records instead", () => write(action, file, folder, "fullest")));
+    }
   } catch {
     complain(ENDED);
   }
@@ -180,13 +183,15 @@ function describeFile(action, result, where) {
 
 const listValues = (columns) => columns.filter(([, value]) => value).map(([name, value]) => make("span", {}, make("b", {}, ...plain(name)), " ", make("bdi", {}, ...visible(value, IN_TEXTS))));
 
+// Records without ids are named by their numbers.
+const nameRecord = (id) => make("bdi", { class: "id" }, ...plain(shown.numbered ? `record ${id}` : id));
+
 function drawQuestion({ ids, rows, members, shown: others }) {
-  const id = (text) => make("bdi", { class: "id" }, ...plain(text));
   const weight = ([, , steps = [], , , bits = null]) => (bits === null ? steps.length : Math.abs(bits));
   const compared = rows.slice(0, rows.length - others);
   // On a phone, what decides comes first: what is below may be out of view.
   if (matchMedia("(max-width: 36rem)").matches) compared.sort((row, other) => weight(other) - weight(row));
-  const drawn = [fieldTable(ids.map(id), [...compared, ...rows.slice(rows.length - others)], { hasLevels: false, shown: others })];
+  const drawn = [fieldTable(ids.map(nameRecord), [...compared, ...rows.slice(rows.length - others)], { hasLevels: false, shown: others })];
   if (members.length) {
     const all = button(`All ${members.length} records like these … `, () => {});
     all.dataset.say = "all";
@@ -233,7 +238,7 @@ function openDialog({ title, text, yes, records = [], act }) {
   find("sure-title").textContent = title;
   find("sure-text").textContent = text;
   find("sure-yes").textContent = yes;
-  find("sure-records").replaceChildren(...records.map(([name, columns]) => make("li", { class: "record" }, make("bdi", { class: "id" }, ...plain(name)), ...listValues(columns))));
+  find("sure-records").replaceChildren(...records.map(([name, columns]) => make("li", { class: "record" }, nameRecord(name), ...listValues(columns))));
   agree = act;
   find("sure").showModal();
   find("sure").scrollTop = 0;

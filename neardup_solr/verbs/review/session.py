@@ -215,7 +215,8 @@ class ReviewSession:
                 pair, cluster, result.texts, result.kept, result.origin, self.threshold
             ),
             "similarity": pair.similarity, "distance": pair.distance, "measure": pair.measure,
-            "threshold": self.threshold, "cluster": len(cluster.members) if cluster else 0,
+            "threshold": self.threshold, "numbered": not result.has_ids,
+            "cluster": len(cluster.members) if cluster else 0,
             "pairs": len(words), "different": words.count(DIFFERENT),
         }  # fmt: skip
 

@@ -462,11 +462,16 @@ def test_it_writes_the_file_that_unique_writes(tmp_path: Path) -> None:
         assert clean.read_text() == "mine"
         assert "asks" in ask(address, "clean", agreed=["another question"]).json()
         reply = ask(address, "clean", agreed=asks).json()
+        written = clean.read_text()
+        assert ask(address, "clean", agreed=asks, canonical="longest").status_code == 400
+        assert ask(address, "clean", agreed=asks, canonical="fullest").json()["fuller"] == 0
     other = tmp_path / "unique.csv"
     words = (str(source), *PEOPLE, "--answers", str(path), "--unique", str(other))
     assert neardup("duplicates", *words).returncode == 0
+    assert written == other.read_text()
+    assert neardup("duplicates", *words, "--canonical", "fullest").returncode == 0
     assert clean.read_text() == other.read_text()
-    assert reply["kept"] == len(clean.read_text().splitlines()) - 1 == 72
+    assert reply["kept"] == len(written.splitlines()) - 1 == 72
     assert (reply["records"], reply["removed"], reply["failed"]) == (92, 20, 0)
 
 
