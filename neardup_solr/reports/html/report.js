@@ -230,7 +230,7 @@ function detail(cluster) {
   const cell = make("td", { colspan: COLUMNS.length },
     make("section", {}, make("h3", {}, `${some(places.length, cluster.size, "document")}, compared with the one to keep`), ...growing("members", places, (place) => memberItem(cluster, place))),
     make("section", {}, make("h3", {}, title), ...growing("pairs", near, (pair) => pairItem(pair, near.length))),
-    ...expertFold([], [make("p", {}, `Diameter: ${cluster.diameter ? number(cluster.diameter) : "not computed"}. Bridges, whose removal splits the cluster: ${number(cluster.bridgeCount)}.`)]),
+    ...expertFold([], [make("p", {}, `Diameter: ${cluster.diameter ? number(cluster.diameter) : "not computed"}. Bridges, whose removal splits the cluster: ${number(cluster.bridgeCount)}.`)], "Figures of the group, for experts"),
   );
   return make("tr", { class: "detail" }, cell);
 }

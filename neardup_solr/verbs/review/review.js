@@ -89,7 +89,7 @@ function describe(did, pair, before) {
 
 // Which compared columns speak for the same and which against it, by their bits, or by the words that differ.
 function weigh({ rows, shown: others }) {
-  const columns = rows.slice(0, rows.length - others).filter(([values]) => values && rows.length > 1);
+  const columns = rows.slice(0, rows.length - others).filter(([values], _, all) => values && all.length > 1);
   const isMissing = ([values]) => values.some((value) => !value);
   const says = ([, , steps = [], , , bits = null]) => bits ?? (steps.length ? -1 : 1);
   const list = (chosen) => chosen.map(([, field, , , level]) => (level ? `${field} (${level})` : field)).join(", ");
