@@ -16,6 +16,7 @@ def with_groups(
     """A result with other pairs and clusters."""
     before = result.grouped
     grouped: Any = SimpleNamespace(
-        pairs=(*pairs,), clusters=(*clusters,), graph=before.graph, rows=before.rows
-    )
+        pairs=(*pairs,), clusters=(*clusters,), graph=before.graph, rows=before.rows,
+        make_largest=lambda most: sorted(clusters, key=lambda each: -len(each.members))[:most],
+    )  # fmt: skip
     return replace(result, grouped=grouped)
