@@ -226,6 +226,10 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         ),
         "texts": Option("Write the texts of both documents with each pair."),
         "passages.texts": Option("Write each passage as it stands in both documents."),
+        "strike": Option(
+            "Write the source without its repeated passages (in its format or .jsonl), and a list"
+            " of these beside it."
+        ),
         "unique": Option(
             "Write the records to keep (in SOURCE's format or .jsonl; may be compressed)."
         ),

@@ -15,6 +15,7 @@ from neardup_solr.cli.typed import Typed, has_no_solr, open_other_side
 if TYPE_CHECKING:
     from neardup_solr import Passages
     from neardup_solr.argument_types import RowFormat
+    from neardup_solr.verbs.passages.strike import Struck
 
 # How a relation reads between two ids, in a line about all of them.
 RELATIONS = {
@@ -28,7 +29,10 @@ RELATIONS = {
 }
 
 
-def passages(typed: Typed, *, output: Path | None = None, format: RowFormat | None = None) -> int:
+def passages(
+    typed: Typed, *, output: Path | None = None, strike: Path | None = None,
+    format: RowFormat | None = None,
+) -> int:  # fmt: skip
     """Find passages that documents share, in a file or a collection.
 
     A file needs no Solr. Passages may differ by edits, or by letters that a scanner misread.
@@ -40,6 +44,8 @@ def passages(typed: Typed, *, output: Path | None = None, format: RowFormat | No
         check_output(output)
     if not (typed["source"] or typed.place.collection) and has_no_solr(typed.place.address):
         raise click.BadParameter("name a file, or a collection with -c")
+    if strike is not None:
+        _check_strike(typed, strike)
     typed = open_other_side(typed)
     prints_table = output is None and as_rows is None
     with show.watch() as watching:
@@ -48,15 +54,47 @@ def passages(typed: Typed, *, output: Path | None = None, format: RowFormat | No
         arguments["texts"] = arguments["texts"] or prints_table
         show.compile_kernel()
         result = nd.passages(**watching, **arguments)
+        struck = strike and result.strike(strike, on_progress=watching["on_progress"])
     if output is not None:
         result.write(output)
         show.say(f"Wrote {output}.")
+    elif strike is not None and format is None:
+        pass  # only the file was asked for
     elif as_rows is None:
         _print_longest(result)
     else:
         show.print_rows(result.lines(as_rows))
     _say_passages(result)
+    if strike and struck:
+        _say_struck(struck, strike)
     return INCOMPLETE if result.failed else 0
+
+
+def _check_strike(typed: Typed, strike: Path) -> None:
+    """Refuse a file that the source could not be written to, before any work is done for it."""
+    from neardup_solr.sources.reading import reading_of
+    from neardup_solr.verbs.duplicates.unique import check_files, require_copied
+
+    if not typed.paths:
+        raise click.BadParameter("--strike needs a file: a collection is not written anew")
+    _, reading = reading_of(typed["source"], "number", id=typed["id"], text=typed["text"])
+    paths = require_copied(typed.paths, reading)
+    check_files(paths, reading, {"unique": strike})
+
+
+def _say_struck(struck: Struck, path: Path) -> None:
+    """Say what was struck, where it is listed, and what was left as it is."""
+    show.say(
+        f"Struck {show.counted(struck.passages, 'passage')} from"
+        f" {show.counted(struck.documents, 'document')}: {path} has the rest, {struck.listed} what"
+        " was struck."
+    )
+    if struck.empty:
+        have = "has" if struck.empty == 1 else "have"
+        show.say(
+            f"{show.counted(struck.empty, 'document')} {have} no text left: all of it is in others."
+            " neardup duplicates --unique leaves such documents out."
+        )
 
 
 def _print_longest(result: Passages) -> None:

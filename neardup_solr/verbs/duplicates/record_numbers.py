@@ -52,6 +52,11 @@ class RecordNumbers:
         of_nodes = numbers[rows[rows < len(numbers)]]
         return cls(numbers=of_nodes, nodes=nodes, dead=dead, living=living)
 
+    @classmethod
+    def none(cls) -> RecordNumbers:
+        """Make the numbers of no record: none stands for others."""
+        return cls(numbers=np.empty(0, dtype=np.intp), nodes=(), dead={}, living={})
+
     def list_removed(self, removed: Mapping[AnyId, Removed]) -> dict[int, Removed]:
         """List what stands for each record that is removed, or repeated, by its number."""
         instead = {number: removed[id] for id, number in self._by_id().items() if id in removed}

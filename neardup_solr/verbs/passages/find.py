@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from neardup_solr.candidates.by_seed import CAP, Rows, Seeds, collect_seeds, match_texts
 from neardup_solr.cores import count_cores
 from neardup_solr.distinct import sort_distinct
+from neardup_solr.errors import ArgumentError
 from neardup_solr.kernel.seeds import round_to_words
 from neardup_solr.measures import Flat
 from neardup_solr.measures.folded import fold_texts
@@ -17,12 +18,16 @@ from neardup_solr.progress import Progress, prefetch, thread_pool
 from neardup_solr.sources.source import is_collection
 from neardup_solr.text.packed import Packed, pack
 from neardup_solr.verbs.duplicates.corpus import Corpus, read_corpus
+from neardup_solr.verbs.duplicates.from_source import SourceSide
 from neardup_solr.verbs.duplicates.parts import split_fitting
 from neardup_solr.verbs.duplicates.plan import RunPlan
+from neardup_solr.verbs.duplicates.record_numbers import RecordNumbers
+from neardup_solr.verbs.duplicates.unique import SourceRecords, identify
 from neardup_solr.verbs.passages.columns import PassageColumns
 from neardup_solr.verbs.passages.cut import Cut, cut_texts
 from neardup_solr.verbs.passages.request import PassagesRequest
 from neardup_solr.verbs.passages.result import Passages
+from neardup_solr.verbs.passages.strike import SourceStrikes
 
 LEAST_SHARE = 0.6  # of the letters that so many words have on average: of a passage, at least
 MATCHING = "matching"  # a stage of progress
@@ -41,6 +46,7 @@ def find_passages(request: PassagesRequest) -> Passages:
 
 def _find_passages(plan: RunPlan, request: PassagesRequest) -> Passages:
     """Read, fold the texts to letters, match seeds, cut passages out, and relate the documents."""
+    state = identify(plan.source, plan.readings[0])
     with Spill(memory=plan.memory) as spill:
         corpus = read_corpus(plan, spill)
         letters, words = _fold_corpus(corpus, spill)
@@ -70,6 +76,7 @@ def _find_passages(plan: RunPlan, request: PassagesRequest) -> Passages:
         )
         return Passages(
             _columns=columns,
+            _strikes=_note_records(plan, corpus, needed, state),
             documents=sum(side.documents for side in sides),
             min_words=request.min_words,
             against=corpus.is_across,
@@ -111,6 +118,20 @@ def _relate(
     mentions[(mentions == SHARES) & is_quoted & ~is_other] = QUOTES
     mentions[(mentions == SHARES) & is_other & ~is_quoted] = QUOTED_IN
     return mentions, shares[pairs]
+
+
+def _note_records(
+    plan: RunPlan, corpus: Corpus, rows: NDArray[np.int64], state: str | None
+) -> SourceStrikes | ArgumentError:
+    """Note the records of the documents with these rows, or why they cannot be written anew."""
+    side = corpus.sides[0]
+    records = SourceRecords.of(plan, side, RecordNumbers.none(), state)
+    if isinstance(records, ArgumentError):
+        return records
+    assert isinstance(side, SourceSide)
+    numbers = side.numbers()
+    inside = np.minimum(rows, len(numbers) - 1)  # those of the second side are not struck
+    return SourceStrikes(records=records, numbers=numbers[inside], are_first=corpus.is_across)
 
 
 def _fold_corpus(corpus: Corpus, spill: Spill) -> tuple[Flat, NDArray[np.int64]]:

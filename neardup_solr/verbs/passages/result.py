@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import overload
 
 from neardup_solr.arguments import checked
-from neardup_solr.errors import RecordError, counted
+from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.measures.relation import Relation
+from neardup_solr.progress import OnProgress, ignore
 from neardup_solr.records import AnyId
 from neardup_solr.reports.result_table import Table
 from neardup_solr.reports.row_table import RowTable
 from neardup_solr.reports.rows import ROWS_AT_ONCE, Columns
 from neardup_solr.verbs.passages.columns import PassageColumns
+from neardup_solr.verbs.passages.strike import SourceStrikes, Struck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,7 @@ class Passages(Table, Sequence[Passage]):
     failed: int
     errors: tuple[RecordError, ...]
     _columns: PassageColumns
+    _strikes: SourceStrikes | ArgumentError
 
     @overload
     def __getitem__(self, at: int) -> Passage: ...
@@ -126,6 +129,21 @@ class Passages(Table, Sequence[Passage]):
     def columns(self) -> Columns:
         """Return the columns: those of `Passage`, the texts if `texts` was set."""
         return self._columns.take(range(len(self)))
+
+    @checked
+    def strike(self, path: str | Path, *, on_progress: OnProgress | None = None) -> Struck:
+        """Write the source without its repeated passages: the first occurrence of each stays.
+
+        Whole sentences and lines are struck, and the beginning or the end of one that is mostly
+        repeated. If two sides were compared, passages of the second are struck from the first. What
+        was struck is listed beside the file, as in pages.struck.csv, with the document that has it.
+
+        Raises ArgumentError if the source is not a file or a folder, SourceError if it has changed
+        or a file cannot be written.
+        """
+        if isinstance(self._strikes, ArgumentError):
+            raise self._strikes
+        return self._strikes.write(self._columns, Path(path), on_progress or ignore)
 
     def _list(self, places: Sequence[int]) -> list[Passage]:
         columns = self._columns.take(places)
