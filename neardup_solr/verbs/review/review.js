@@ -149,13 +149,15 @@ function conclude(result, isEnd) {
   if (clean) add("clean", "Write the clean file", clean, "is a copy of your list without the duplicates. It goes by your answers, and where you gave none, by the program's first guess. Your list stays as it is.");
   else made.append(paragraph("", "The records did not come from a file, so no clean file can be written here."));
   if (model) add("model", "Save the model", model, "keeps what was learned, to compare lists like this one: with neardup duplicates and its option --model.");
-  made.append(make("p", { id: "written" }));
   return made;
 }
 
 // Write a file. What is asked before is answered in the dialog.
 async function write(action, file, folder, canonical = "first", agreed = []) {
-  const say = (text) => { find("written").textContent = text; };
+  const say = (text) => {
+    find("written").textContent = text;
+    find("written").hidden = false;
+  };
   const buttons = document.querySelectorAll(".output button");
   for (const each of buttons) each.disabled = true;
   say(`Writing ${file} … For a long list, this takes minutes.`);
@@ -163,7 +165,7 @@ async function write(action, file, folder, canonical = "first", agreed = []) {
     const result = await ask(action, null, { agreed, canonical });
     if (!result) say("Nothing was written.");
     else if (result.asks) {
-      say("Nothing was written.");
+      say("Nothing is written yet.");
       openDialog({ title: "Write the file?", text: asOptions(result.asks.join(" ")), yes: "Yes, write it", act: () => write(action, file, folder, canonical, [...agreed, ...result.asks]) });
     } else {
       say(describeFile(action, result, `${file} is in the folder ${folder}.`));
@@ -238,8 +240,10 @@ function openDialog({ title, text, yes, records = [], act }) {
   find("sure-title").textContent = title;
   find("sure-text").textContent = text;
   find("sure-yes").textContent = yes;
+  find("sure-key").hidden = !records.length; // a file may be asked about while pairs are answered by keys
   find("sure-records").replaceChildren(...records.map(([name, columns]) => make("li", { class: "record" }, nameRecord(name), ...listValues(columns))));
   agree = act;
+  find("sure").close(); // another question may be open
   find("sure").showModal();
   find("sure").scrollTop = 0;
 }
@@ -284,7 +288,7 @@ document.addEventListener("keydown", (event) => {
   if (shown.number === null && what !== "back" && !isAsked) return;
   event.preventDefault();
   if (!isAsked) act(what);
-  else if (what === "same") act("yes");
+  else if (what === "same" && !find("sure-key").hidden) act("yes");
 });
 setInterval(look, LOOK);
 addEventListener("focus", look);
