@@ -98,12 +98,20 @@ def compare_records(
     `pairs` (pairs × 2) has row numbers of `forms`; shape of the result (pairs,). Symmetric; 1 for
     texts of equal words in any order.
     """
+    return prepare_records(
+        forms, pairs, frequencies, threads=threads, numbers=numbers, split=split
+    )(pairs)
+
+
+def prepare_records(
+    forms: Sequence[str], pairs: Pairs, frequencies: Frequencies, *, threads: int = 1,
+    numbers: float = 0.0, split: Split = split_words,
+) -> Callable[[Pairs], Similarities]:  # fmt: skip
+    """Prepare the records of pairs once, to compare some of them at a time as `compare_records`."""
     from neardup_solr.kernel import align
 
-    pairs = np.ascontiguousarray(pairs)
-    similarities = np.empty(len(pairs), dtype=np.float64)
     if not len(pairs):
-        return similarities
+        return lambda some: np.empty(len(some), dtype=np.float64)
     needed = np.zeros(len(forms), dtype=np.bool_)
     needed[pairs] = True
     places = np.cumsum(needed) - 1  # of a row, among those that are needed
@@ -121,11 +129,16 @@ def compare_records(
                         CROWD, numbers, UNLIKE, CONTAINED if numbers else 0.0, TELLING,
                         FEW if numbers else 0, SHORTEST)  # fmt: skip
 
-    def align_some(part: slice) -> None:
-        align.align_pairs(records, vocabulary, rules, places[pairs[part]], similarities[part])
+    def compare(some: Pairs) -> Similarities:
+        placed, similarities = places[some], np.empty(len(some), dtype=np.float64)
 
-    in_parts(align_some, LETTERS * lengths[places[pairs]].prod(axis=1), threads)
-    return similarities
+        def align_some(part: slice) -> None:
+            align.align_pairs(records, vocabulary, rules, placed[part], similarities[part])
+
+        in_parts(align_some, LETTERS * lengths[placed].prod(axis=1), threads)
+        return similarities
+
+    return compare
 
 
 def alignment(first: str, second: str, frequencies: Frequencies) -> list[Aligned]:
