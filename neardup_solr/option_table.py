@@ -313,7 +313,9 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         "gate.batch": Option("Documents in a query.", seldom=True),
         "min_replicas": Option("Replicas of each shard that must store a document.", seldom=True),
         "annotate.remember": Option("With `mark`: file written by duplicates --remember."),
-        "remember": Option("Remember the comparisons; the next run compares only changes."),
+        "remember": Option(
+            "Remember comparisons and weights of fields; the next run compares changes alone."
+        ),
         "memory": Option(
             "Memory to use, such as 4G [default: $NEARDUP_MEMORY, or half of RAM].",
             "SIZE",

@@ -232,10 +232,9 @@ PROOFS: dict[str, tuple[str | Callable[[], bool], ...]] = {
     "Nested documents": (
         "tests/solr/verbs/test_annotate_whole.py::test_documents_of_two_shards_are_written_whole",
     ),
-    "`--remember`, `--without-common`, `search`, `report` and `gate`": (
+    "`--without-common`, `search`, `report` and `gate`": (
         "neardup duplicates listings.csv --field city --without-common",
         "neardup report --field city",
-        "neardup duplicates listings.csv --field city --remember listings.known",
         "neardup search --id 12 --field city",
         "neardup gate new.jsonl --field city",
     ),

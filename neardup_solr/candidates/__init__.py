@@ -121,7 +121,7 @@ class Joining:
     work is done by `threads` threads. With `sides` (uint8, documents: 0 or 1) only documents of
     different sides are paired, with `groups` (uint32, documents) only those of the same group, of
     which each counts for the cap by itself. `sizes` (documents) says how many each stands for,
-    if not for itself alone.
+    if not for itself alone. With `fresh` (bool, documents) each pair has such a document.
     """
 
     cap: int = CAP
@@ -131,6 +131,7 @@ class Joining:
     sides: Sides = field(default_factory=lambda: ONE_SIDE)
     groups: Groups = field(default_factory=lambda: ONE_GROUP)
     sizes: Numbers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    fresh: NDArray[np.bool_] | None = None
 
 
 DEFAULT = Joining()
@@ -175,22 +176,32 @@ def count_rows(posted: Joined) -> Numbers:
     return np.bincount(split_halves(posted)[0].astype(np.int64))
 
 
-def pair_rows(posted: Joined, sides: Sides, cap: int) -> Iterator[Joined]:
+def pair_rows(
+    posted: Joined, sides: Sides, cap: int, fresh: NDArray[np.bool_] | None = None
+) -> Iterator[Joined]:
     """Pair rows that share a key of at most `cap` rows, those of keys of equal size at once.
 
-    A pair comes once for each key, as a number with its first row in the lower half.
+    A pair comes once for each key, as a number with its first row in the lower half. With `fresh`
+    rows, each pair has one.
     """
     rows, sizes = split_halves(posted)[1].astype(np.int64), count_rows(posted)
     begins = np.cumsum(sizes) - sizes
     for size in sort_distinct(sizes[(sizes > 1) & (sizes <= cap)]).tolist():
         of_size = begins[sizes == size]
+        if fresh is not None:
+            has_fresh = fresh[rows[of_size[:, np.newaxis] + np.arange(size)]].any(axis=1)
+            of_size = of_size[has_fresh]
         for left, right in _places(size):
             step = max(1, SIZES.candidate_block // len(left))
             for at in range(0, len(of_size), step):
                 members = rows[of_size[at : at + step, np.newaxis] + np.arange(size)]
                 firsts, seconds = members[:, left].ravel(), members[:, right].ravel()
                 wanted = sides[firsts] != sides[seconds] if len(sides) else slice(None)
-                yield join_halves(seconds[wanted], firsts[wanted])
+                firsts, seconds = firsts[wanted], seconds[wanted]
+                if fresh is not None:
+                    is_fresh = fresh[firsts] | fresh[seconds]
+                    firsts, seconds = firsts[is_fresh], seconds[is_fresh]
+                yield join_halves(seconds, firsts)
 
 
 def _places(size: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:

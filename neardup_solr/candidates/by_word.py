@@ -54,7 +54,7 @@ def word_candidates(forms: Sequence[str], joining: Joining = WORD_DEFAULT) -> Ca
     pairs = PairArray(joining, "word")
     hot, places = 0, list[Numbers]()
     for keys in (posted, neighbours, *_combine(posted, joining.cap)):
-        for block in pair_rows(keys, joining.sides, joining.cap):
+        for block in pair_rows(keys, joining.sides, joining.cap, joining.fresh):
             pairs.add(sort_distinct(block).view(np.uint32).reshape(-1, 2))
         is_hot = count_rows(keys) > joining.cap
         hot += int(np.count_nonzero(is_hot))
@@ -63,6 +63,8 @@ def word_candidates(forms: Sequence[str], joining: Joining = WORD_DEFAULT) -> Ca
             for order in places:
                 pairs.add(_chain(keys[is_hot[split_halves(keys)[0]]], order, joining))
     pairs.keep_distinct()
+    if joining.fresh is not None:  # an earlier run has told of all that are beyond
+        return Candidates(pairs=pairs.pairs, hot_keys=hot)
     beyond, caps, sample = _sample_beyond(posted, len(forms), pairs.pairs, joining)
     return Candidates(pairs=pairs.pairs, hot_keys=hot, beyond=beyond, caps=caps, sample=sample)
 
@@ -84,6 +86,8 @@ def _chain(posted: Joined, places: Numbers, joining: Joining) -> Pairs:
     pairs = np.sort(np.stack([rows[:-1], rows[1:]], axis=1)[keys[:-1] == keys[1:]], axis=1)
     if len(joining.sides):
         pairs = pairs[joining.sides[pairs[:, 0]] != joining.sides[pairs[:, 1]]]
+    if joining.fresh is not None:
+        pairs = pairs[joining.fresh[pairs].any(axis=1)]
     return pairs.astype(np.uint32)
 
 

@@ -54,7 +54,6 @@ class ColumnRequest:
     same: OneOrMore = ()
     measure: str
     for_texts: tuple[str, ...] = ()  # arguments that are for texts alone
-    chooses_measure: bool = False  # one of them chooses a measure of texts
 
     @property
     def sides(self) -> list[Any]:
@@ -136,7 +135,7 @@ def choose_columns(request: ColumnRequest) -> Chosen | None:
         _refuse_apart(request, chosen)
     if chosen is not None and "fields" in chosen.arguments:
         for argument in request.for_texts:
-            _refuse_fields(argument, chosen, chooses_measure=request.chooses_measure)
+            _refuse_fields(argument, chosen)
     return chosen
 
 
@@ -183,12 +182,10 @@ def _refuse_apart(request: ColumnRequest, chosen: Chosen | None) -> None:
     raise SourceError(refused.source, refused.reason, step, code=refused.code)
 
 
-def _refuse_fields(argument: str, chosen: Chosen, *, chooses_measure: bool) -> None:
+def _refuse_fields(argument: str, chosen: Chosen) -> None:
     """Raise the error that an argument is for texts, and which text there could be instead."""
     names = join_names(parse_fields(chosen.arguments["fields"]))
     step = f"omit it, or join the columns to a text with `text` {names!r}"
-    if not chooses_measure and argument == "`remember`":  # short texts would be compared as records
-        step = f"{step} `measure` words"
     reason = (
         f"{argument} is for texts, but the columns of {chosen.name} are compared, as none is text"
     )

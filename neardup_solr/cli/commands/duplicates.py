@@ -243,7 +243,8 @@ def _say_duplicates(result: Duplicates) -> None:
     if is_open and border is not None and border.warning and not border.unsure:
         show.warn(f"{border.warning} neardup review asks about such pairs.")
     if result.since is not None:
-        is_weighed = measure_named(result.measure).needs_frequencies
+        by_fields = result.measure == "fields"
+        is_weighed = not by_fields and measure_named(result.measure).needs_frequencies
         step = " With --measure words, comparisons are remembered." if is_weighed else ""
         show.say(f"{_describe_changes(result.since)}{step}")
     if result.answered is not None:

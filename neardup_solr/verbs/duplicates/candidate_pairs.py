@@ -24,7 +24,7 @@ from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.plan import RunPlan
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.columns import FieldColumn
+    from neardup_solr.measures.columns import FieldColumn, Marks
 
 JOINING, TEXTS = "joining", "texts"  # stages of progress
 LITTLE = 10**9  # documents × characters of their texts
@@ -66,14 +66,15 @@ def make_joining(plan: RunPlan, corpus: Corpus, cap: int = CAP) -> Joining:
 
 def find_candidates(
     plan: RunPlan, corpus: Corpus, way: Way, copies: Copies | None = None,
-    columns: Sequence[FieldColumn] = (),
+    columns: Sequence[FieldColumn] = (), fresh: Marks | None = None,
 ) -> Candidates:  # fmt: skip
     """Find the pairs that may be near-duplicates, of the same group if there are groups.
 
     Equal texts are among them, and records that are equal in all `columns`, whatever the way and
-    the cap are. Many `copies` are not compared each: the pairs then stand for them.
+    the cap are. Many `copies` are not compared each: the pairs then stand for them. If these and
+    `fresh` documents are known, most pairs without such a document are left out.
     """
-    candidates = _find_candidates(plan, corpus, way, copies)
+    candidates = _find_candidates(plan, corpus, way, copies, fresh)
     if not columns or (way == "all" and candidates.copies is None):
         return candidates
     rows = np.arange(len(corpus)) if candidates.copies is None else candidates.copies.distinct
@@ -99,7 +100,9 @@ def _pair_equal(
     return np.sort(rows[pairs], axis=1).astype(np.uint32)
 
 
-def _find_candidates(plan: RunPlan, corpus: Corpus, way: Way, copies: Copies | None) -> Candidates:
+def _find_candidates(
+    plan: RunPlan, corpus: Corpus, way: Way, copies: Copies | None, fresh: Marks | None
+) -> Candidates:
     """Find the pairs that share what the way looks for, or have equal texts."""
     joining = make_joining(plan, corpus, WORD_CAP if way == "words" else CAP)
 
@@ -109,7 +112,7 @@ def _find_candidates(plan: RunPlan, corpus: Corpus, way: Way, copies: Copies | N
     if copies is not None and (
         way == "words" or (way == "all" and len(corpus) > SIZES.crossed_documents)
     ):
-        return _pair_distinct(corpus, way, joining, copies)
+        return _pair_distinct(corpus, way, replace(joining, fresh=fresh), copies)
     if way == "all":
         candidates = all_candidates(len(corpus), joining)
     elif way == "bands":
@@ -149,6 +152,7 @@ def _pair_distinct(corpus: Corpus, way: Way, joining: Joining, copies: Copies) -
         sides=joining.sides[rows] if len(joining.sides) else joining.sides,
         groups=joining.groups[rows] if len(joining.groups) else joining.groups,
         sizes=copies.sizes[rows],
+        fresh=None if joining.fresh is None else joining.fresh[rows],
     )
     if way == "all":
         candidates = all_candidates(len(rows), joining)

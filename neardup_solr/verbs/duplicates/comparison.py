@@ -32,6 +32,7 @@ from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import AT_ONCE, split_fitting
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.remember import EarlierRun
+from neardup_solr.verbs.duplicates.remember_records import EarlierRecords
 from neardup_solr.verbs.duplicates.row_answers import RowAnswers
 from neardup_solr.verbs.duplicates.verified import Verified
 
@@ -125,8 +126,9 @@ class Comparison:
         return self._compare(pairs, every, ignore)
 
     def verify(
-        self, pairs: Pairs, *, copies: Copies | None = None, earlier: EarlierRun | None = None,
-        keeps: bool = False, on_progress: OnProgress = ignore
+        self, pairs: Pairs, *, copies: Copies | None = None,
+        earlier: EarlierRun | EarlierRecords | None = None, keeps: bool = False,
+        on_progress: OnProgress = ignore,
     ) -> Verified:  # fmt: skip
         """Find the pairs that are within the limits, and not different by an answer.
 
@@ -139,7 +141,7 @@ class Comparison:
             recalled, pairs, count = *earlier.split(pairs), len(pairs)
         verified = self._compare(pairs, self.comparer, on_progress, keeps=keeps)
         if earlier is not None and recalled is not None:
-            if len(pairs) < count:
+            if len(pairs) < count or len(recalled[0]):
                 verified.below = None
             verified.take([verified.columns, recalled])
             pairs, distances, similarities = verified.columns

@@ -128,7 +128,9 @@ def find_borderline(
     # Documents of one side are not compared across, and a pair may be left out for a better one.
     matcher = comparison.matcher
     is_once = matcher is not None and bool(matcher.border)
-    has_wedges = not (corpus.is_across or is_once)
+    # Of records, an earlier run has compared most of the candidates.
+    is_partial = matcher is not None and verified.below is None
+    has_wedges = not (corpus.is_across or is_once or is_partial)
     wedges = (
         count_open_wedges(candidates, pairs, count) if has_wedges else None
         for pairs in (near, near[is_higher])

@@ -22,6 +22,7 @@ from neardup_solr.verbs.duplicates.group import group_verified, make_compare
 from neardup_solr.verbs.duplicates.outcome import make_result
 from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
 from neardup_solr.verbs.duplicates.remember import EarlierRun
+from neardup_solr.verbs.duplicates.remember_records import EarlierRecords
 from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.duplicates.row_answers import find_answered
@@ -33,6 +34,10 @@ REPEATED = {
     "last": "only the last record for each id is used",
     "first": "only the first record for each id is used",
 }
+DRIFT = (
+    "The new records are unlike those that taught the weights: %s;"
+    " to learn the weights anew, delete the file of `remember`."
+)
 ROWS = '; to filter a table by `removed`, set id=":row", which numbers its rows from 1'
 
 
@@ -59,18 +64,24 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
     """Read, pair what may be near, compare, group, and make the result."""
     if plan.request.by == "bands":
         warn_of_bands(cast(PairMeasure, plan.measure.name))
-    earlier = None if plan.remember is None else EarlierRun(plan.remember)
+    earlier = _open_earlier(plan)
     state = identify(plan.source, plan.readings[0])
     with Spill(memory=plan.memory) as spill:
         corpus = read_corpus(plan, spill)
         plan.on_progress(Progress(JOINING, 0))
         comparison = Comparison.of(plan, corpus)
         way = name_way(plan, corpus, comparison.distinct)
-        candidates = find_candidates(plan, corpus, way, comparison.copies, comparison.columns)
+        fresh = None
+        if isinstance(earlier, EarlierRecords) and comparison.matcher is not None:
+            matcher = earlier.match(plan, corpus, comparison.matcher, comparison.copies, way)
+            comparison, fresh = replace(comparison, matcher=matcher), earlier.fresh
+        candidates = find_candidates(
+            plan, corpus, way, comparison.copies, comparison.columns, fresh
+        )
         comparison = comparison.learn_from_all(way)
         if plan.answers is not None:
             comparison = replace(comparison, answers=find_answered(corpus, plan.answers))
-        if earlier is not None:
+        if isinstance(earlier, EarlierRun):
             earlier.match(plan, corpus)
         verified = comparison.verify(
             candidates.pairs,
@@ -96,6 +107,10 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
             remedy = Remedies.of(comparison, grouped, rows, doubts, known).find()
         _warn_of_records(plan, corpus)
         since = None if earlier is None else earlier.changes
+        if isinstance(earlier, EarlierRecords) and comparison.matcher is not None:
+            since = replace(earlier.changes, drift=earlier.describe_drift(comparison.matcher))
+            if since.drift:
+                LOG.warning(DRIFT, since.drift)
         result = make_result(
             comparison, way, candidates, verified, grouped, rows, doubts=doubts, remedy=remedy,
             since=since, state=state,
@@ -104,10 +119,20 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
         _warn_of_doubts(result)
     if earlier is not None:
         try:
-            earlier.write(plan, corpus.measure.name)
+            if isinstance(earlier, EarlierRun):
+                earlier.write(plan, corpus.measure.name)
+            elif comparison.matcher is not None:
+                earlier.write(plan, comparison.matcher)
         except SourceError as error:
             LOG.warning("the next run will compare everything again: %s", error)
     return result
+
+
+def _open_earlier(plan: RunPlan) -> EarlierRun | EarlierRecords | None:
+    """Open the file of an earlier run, if one is named."""
+    if plan.remember is None:
+        return None
+    return EarlierRecords(plan.remember) if plan.fields else EarlierRun(plan.remember)
 
 
 def _warn_of_doubts(result: Duplicates) -> None:

@@ -23,6 +23,7 @@ from neardup_solr.sources.column import matches
 from neardup_solr.sources.reading import ROW, Reading, reading_of
 from neardup_solr.sources.sides import name_of
 from neardup_solr.sources.source import is_collection
+from neardup_solr.verbs.duplicates.recall import recall_columns
 from neardup_solr.verbs.duplicates.request import OMIT_ONE, Compared, DuplicatesRequest
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def make_plan(request: DuplicatesRequest) -> RunPlan:
     values = request.parse()
     request, model = _take_model(request)
     # A model without fields compares texts, whose columns are chosen as for a measure of texts.
-    request = request.choose_columns(by_fields=model is None)
+    request = recall_columns(request).choose_columns(by_fields=model is None)
     request, second_names = _take_apart(request)
     request, kinds = _take_fields(request)
     # Each of two sources of records has a thing once.

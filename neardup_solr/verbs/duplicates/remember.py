@@ -24,11 +24,11 @@ from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import AT_ONCE
 from neardup_solr.verbs.duplicates.plan import RunPlan
+from neardup_solr.verbs.duplicates.recall import FIRST_LINE
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
 
-FIRST_LINE = b"neardup duplicates: what the next run need not compare\n"
 ASKED = ("by", "max_distance", "min_similarity", "fq", "same", "cap", "linkage", "canonical",
          "equal")  # fmt: skip
 UNKNOWN = np.uint64(0)  # the key of a document that is not remembered
@@ -43,7 +43,8 @@ class Changes:
     """Counts of changes since the earlier run, and of reused comparisons.
 
     `came`, `changed` and `gone` count documents, `reused` candidates that were not compared again.
-    `reason` says why everything was compared, if it was.
+    `reason` says why everything was compared, if it was. `drift` says how new records differ from
+    those that taught the weights of the fields, or is "".
     """
 
     came: int = 0
@@ -51,6 +52,7 @@ class Changes:
     gone: int = 0
     reused: int = 0
     reason: str = ""
+    drift: str = ""
 
 
 class EarlierRun:
@@ -112,7 +114,7 @@ class EarlierRun:
         ids, keys = self._arrays["ids"], self._arrays["keys"]
         order = np.argsort(keys, kind="stable")
         then = np.argsort(before["keys"], kind="stable")
-        at = _find_places(before["keys"][then], keys[order])
+        at = find_places(before["keys"][then], keys[order])
         places = np.full(len(then), -1)
         is_kept = (at >= 0) & (before["keys"][then] != UNKNOWN)
         places[then[is_kept]] = order[at[is_kept]]
@@ -140,9 +142,9 @@ class EarlierRun:
         if not (before := self._before):
             nothing = np.empty(0, dtype=np.int64)
             return (pairs[:0], nothing, nothing.astype(np.float64)), pairs_of(numbers)
-        places = _find_places(numbers, before["near"])
+        places = find_places(numbers, before["near"])
         is_near = places >= 0
-        is_stored = is_near | (_find_places(numbers, before["far"]) >= 0)
+        is_stored = is_near | (find_places(numbers, before["far"]) >= 0)
         at = places[is_near]
         self.changes = replace(self.changes, reused=int(np.count_nonzero(is_stored)))
         near = pairs_of(numbers[is_near]), before["distances"][at], before["similarities"][at]
@@ -162,7 +164,7 @@ class EarlierRun:
         numbers = number_pairs(pairs)
         order, numbered = np.argsort(numbers, kind="stable"), self._arrays["far"]
         near = numbers[order]
-        self._arrays |= {"near": near, "far": numbered[_find_places(numbered, near) < 0]}
+        self._arrays |= {"near": near, "far": numbered[find_places(numbered, near) < 0]}
         self._arrays |= {"distances": distances[order], "similarities": similarities[order]}
         self._arrays["keys"][list(forgotten)] = UNKNOWN
 
@@ -198,7 +200,7 @@ def _renumber(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArr
     return moved[order], kept[order]
 
 
-def _find_places(numbers: Hashes, ordered: Hashes) -> NDArray[np.int64]:
+def find_places(numbers: Hashes, ordered: Hashes) -> NDArray[np.int64]:
     """Find where each of the numbers is among the known ones, -1 if it is not. Both ascend."""
     places = np.empty(len(numbers), dtype=np.int64)
     joins.lookup_sorted(numbers, ordered, places)
@@ -215,6 +217,9 @@ def read_asked(path: Path, collection: Collection) -> Mapping[str, Any]:
     if isinstance(stored, str):
         raise SourceError(str(path), stored, f"run this once: {step} {path}", code="not-remembered")
     about, _ = stored
+    if "asked" not in about:
+        reason = "the last run compared fields, not texts"
+        raise SourceError(str(path), reason, "choose a new file", code="not-remembered")
     if collection.identity not in about["work"]:
         reason = f"the last run was not for {collection.name!r}, or had other text fields"
         raise SourceError(

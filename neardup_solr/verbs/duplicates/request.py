@@ -35,9 +35,9 @@ OMIT_ONE = "omit one of them"
 # on all candidates.
 EXCLUDED = {
     "without_common": ("remember", "fields", "model"),
-    "remember": ("against", "fields", "model"),
+    "remember": ("against", "model"),
 }
-FOR_TEXTS = ("remember", "without_common", "max_distance")  # not for columns one by one
+FOR_TEXTS = ("without_common", "max_distance")  # not for columns one by one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,6 @@ class DuplicatesRequest:
             source=self.source, against=self.against, id=self.id, text=self.text,
             fields=self.fields, by_fields=by_fields, same=self.same, measure=self.measure,
             for_texts=(*named, *["`by` shingles"] * by_shingles),
-            chooses_measure=by_shingles or self.max_distance is not None,
         )  # fmt: skip
         chosen = choose_columns(request)
         if chosen is None:

@@ -69,7 +69,6 @@ class ExplainRequest:
             source=self.source, has_two_sides=False, id=self.id, text=self.text,
             fields=self.fields, has_model=self.model is not None, same=self.same,
             measure=self.measure, for_texts=("`max_distance`",) * has_distance,
-            chooses_measure=has_distance,
         )  # fmt: skip
 
     def choose_columns(self) -> ExplainRequest:

@@ -82,7 +82,7 @@ class ReviewRequest:
         return ColumnRequest(
             source=self.source, against=self.against, id=self.id, text=self.text,
             fields=self.fields, same=self.same, measure=self.measure,
-            for_texts=("`by` shingles",) * by_shingles, chooses_measure=by_shingles,
+            for_texts=("`by` shingles",) * by_shingles,
         )  # fmt: skip
 
     def choose_columns(self) -> ReviewRequest:

@@ -62,7 +62,7 @@ class TuneRequest:
         return ColumnRequest(
             source=self.source, against=self.against, id=self.id, text=self.text,
             fields=self.fields, by_fields=self.answers is not None, measure=self.measure,
-            for_texts=("`by` shingles",) * by_shingles, chooses_measure=by_shingles,
+            for_texts=("`by` shingles",) * by_shingles,
         )  # fmt: skip
 
     def choose_columns(self) -> TuneRequest:

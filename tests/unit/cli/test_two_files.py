@@ -103,7 +103,7 @@ def test_several_files_with_other_columns_are_no_table() -> None:
     assert "notes.csv: " in ran.stderr
 
 
-@pytest.mark.parametrize("more", ["", "--by shingles", "--max-distance 2", "--cap 50"])
+@pytest.mark.parametrize("more", ["--by shingles", "--max-distance 2"])
 def test_the_advice_to_remember_leads_to_what_is_remembered(more: str) -> None:
     """The text is compared by a measure whose results still hold in the next run."""
     words = ["duplicates", "people.csv", "--remember", "known", *more.split()]

@@ -149,7 +149,7 @@ def test_a_measure_of_texts_joins_the_columns(measure: Any, caplog: Any) -> None
 
 
 FOR_TEXTS: dict[str, Any] = {
-    "remember": "run", "without_common": True, "max_distance": 3, "by": "shingles",
+    "without_common": True, "max_distance": 3, "by": "shingles",
 }  # fmt: skip
 
 
@@ -157,15 +157,13 @@ FOR_TEXTS: dict[str, Any] = {
 def test_what_is_for_texts_is_refused_for_columns(name: str, tmp_path: Path) -> None:
     """No option silently makes another comparison of it: the message names a text that works."""
     frame, _ = table()
-    path, remembered = csv(frame, tmp_path), tmp_path / "run"
-    value: Any = remembered if name == "remember" else FOR_TEXTS[name]
+    path, value = csv(frame, tmp_path), FOR_TEXTS[name]
     with pytest.raises(nd.ArgumentError, match=f"`{name}`"):
         nd.duplicates(frame, **{name: value})
     typed = [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
     ran = neardup("duplicates", str(path), *typed)
     assert ran.returncode != 0
     assert ran.stdout == ""
-    assert not remembered.exists()
     assert "--field" not in ran.stderr
     step = re.search(r"(--text-field .*)\n", ran.stderr)
     assert step is not None

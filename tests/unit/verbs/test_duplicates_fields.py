@@ -107,7 +107,6 @@ def test_the_text_of_candidates_may_be_another(tmp_path: Path) -> None:
         ({"fields": ["name"], "measure": "jaccard"}, "cannot be combined with the measure jaccard"),
         ({"fields": {"name": "texts"}}, "did you mean 'text'"),
         ({"fields": {"name": "date"}}, "the field 'name' has no date"),
-        ({"fields": ["name"], "remember": "run"}, "`remember` cannot be combined with `fields`"),
         ({"fields": ["name"], "max_distance": 2}, "has no distance"),
     ],
 )
