@@ -2,17 +2,26 @@
 
     python benchmarks/reuse.py FOLDER [--tools neardup_solr plain copydetect ...]
 
-FOLDER has `clough.csv`, answers and the articles that they may be from (Clough and Stevenson 2011,
-as test/corpora/plagiarism-clough&stevenson.csv of clips/pattern has 95 of them: none, heavy or
-light revision, cut), and `IR-Plag-Dataset`, Java programs and what was made of them at six levels
-(Karnalim and others 2019). Of each set all texts are in one source; a pair is a text and the one
-that it may be from. What a tool of lib/reuse_peers.py says of a pair is the share of the text's
-characters that its passages cover. F1 as it is counts each pair with a passage; the best F1 is that
-of the best threshold, chosen on the set itself; AUC needs none. Scores of pairs without passages:
-JPlag 4.3 (`$JPLAG`: a folder of its jars and of those they need), mean and maximal similarity,
-and by words containment of runs of five, the longest common subsequence beside the text's length,
-and difflib's ratio. "All pairs" are reported by the first row.
-Results go to reuse.md and reuse.json.
+FOLDER has
+- `clough.csv`, answers and the articles that they may be from (Clough and Stevenson 2011; 95 of
+  them are test/corpora/plagiarism-clough&stevenson.csv of clips/pattern): none, heavy or light
+  revision, cut;
+- `IR-Plag-Dataset`, Java programs and what was made of them at six levels (Karnalim and others
+  2019);
+- `korpus-plagiarisme-indonesia` (felikjunvianto; the format is PAN's, Potthast and others 2010),
+  Indonesian texts with known passages of others: copied, rewritten by people, or words put into
+  another order, or for others, by a program.
+
+Of each set all texts are in one source; a pair is a text and the one that it may be from. What a
+tool of lib/reuse_peers.py says of a pair is the share of the text's characters that its passages
+cover. F1 as it is counts each pair with a passage; the best F1 is that of the best threshold,
+chosen on the set itself; AUC needs none. Scores of pairs without passages: JPlag 4.3 (`$JPLAG`: a
+folder of its jars and of those they need), mean and maximal similarity, and by words containment
+of runs of five, the longest common subsequence beside the text's length, and difflib's ratio.
+"All pairs" are reported by the first row. Of known passages, characters are counted: precision is
+the share of those reported in suspicious texts that were taken from the text that is named,
+recall the share of those taken. Results go to reuse.md and reuse.json; what is not measured again
+is kept there.
 """
 
 from __future__ import annotations
@@ -31,6 +40,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from lib import results, reuse_peers
 from lib.reuse_peers import Passage
@@ -93,20 +103,40 @@ def read_programs(folder: Path) -> PublicSet:
     return PublicSet("IR-Plag", texts, pairs, suffix="java")
 
 
-def run_tool(tool: str, public: PublicSet) -> dict[Pair, float]:
+def read_known(folder: Path) -> tuple[dict[str, str], list[tuple[str, Pair, range]]]:
+    """Read suspicious texts and sources, and of each passage its kind, pair and place."""
+    root = folder / "korpus-plagiarisme-indonesia"
+    texts = {path.stem: path.read_bytes().decode("utf-8") for path in root.glob("*/*.txt")}
+    passages = []
+    for path in sorted(root.glob("suspicious-documents/*.xml")):
+        for case in ElementTree.parse(path).getroot().iter("feature"):
+            start = int(case.attrib["this_offset"])
+            kind = case.get("obfuscation", case.attrib["type"]).replace("none", "copied")
+            pair = path.stem, case.attrib["source_reference"].removesuffix(".txt")
+            passages.append((kind, pair, range(start, start + int(case.attrib["this_length"]))))
+    return texts, passages
+
+
+def run_tool(tool: str, public: PublicSet, seconds: float) -> dict[Pair, float]:
     """Run a tool on all texts; the share of a text that is covered, of pairs with a passage."""
+    covered = run_passages(tool, public.texts, seconds)
+    return {pair: len(covered[pair]) / len(public.texts[pair[0]])
+            for pair in public.pairs if pair in covered}  # fmt: skip
+
+
+def run_passages(tool: str, texts: Mapping[str, str], seconds: float) -> dict[Pair, set[int]]:
+    """Run a tool on texts; of each pair the characters of the first that passages cover."""
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
         source, output = Path(folder) / "source.jsonl", Path(folder) / "passages.jsonl"
         with source.open("w", encoding="utf-8") as lines:
-            for id, text in public.texts.items():
+            for id, text in texts.items():
                 lines.write(json.dumps({"id": id, "text": text}, ensure_ascii=False) + "\n")
-        measure(reuse_peers.command(tool, source, output))
-        spans: dict[Pair, set[int]] = defaultdict(set)
-        for passage in reuse_peers.read_passages(tool, output, public.texts):
+        measure(reuse_peers.command(tool, source, output), seconds)
+        covered: dict[Pair, set[int]] = defaultdict(set)
+        for passage in reuse_peers.read_passages(tool, output, texts):
             for pair, place in _sides(passage):
-                if pair in public.pairs:
-                    spans[pair].update(place)
-    return {pair: len(places) / len(public.texts[pair[0]]) for pair, places in spans.items()}
+                covered[pair].update(place)
+    return dict(covered)
 
 
 def _sides(passage: Passage) -> Iterator[tuple[Pair, range]]:
@@ -182,7 +212,8 @@ def judge(public: PublicSet, scores: Mapping[Pair, float], *, is_tool: bool) -> 
     figures["auc"] = wins / (len(reused) * len(others))
     for level in levels:
         pairs = [pair for pair, known in public.pairs.items() if known == level]
-        figures[level] = sum(pair in scores for pair in pairs) / len(pairs) if is_tool else ""
+        if is_tool:
+            figures[level] = sum(pair in scores for pair in pairs) / len(pairs)
     return figures
 
 
@@ -200,28 +231,75 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     names = ["all pairs", *reuse_peers.TOOLS, *list(SCORES)[1:]]
     parser.add_argument("--tools", nargs="+", choices=names, default=names)
-    parser.add_argument("--print", action="store_true", help="keep nothing")
+    parser.add_argument("--seconds", type=float, default=600, help="for a tool and a set")
     options = parser.parse_args()
-    kept: dict[str, Any] = {"conditions": results.conditions(), "sets": {}}
+    path = results.BENCHMARKS / "reuse.json"
+    kept: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {"sets": {}}
+    kept["conditions"] = results.conditions()
     parts: list[tuple[str, str]] = []
     for public in (read_clough(options.folder), read_programs(options.folder)):
-        rows: list[Sequence[object]] = []
+        figures = kept["sets"].setdefault(public.name, {})
         for tool in options.tools:
-            is_tool = tool in reuse_peers.TOOLS
-            scores = run_tool(tool, public) if is_tool else SCORES[tool](public)
-            figures = judge(public, scores, is_tool=is_tool)
-            kept["sets"].setdefault(public.name, {})[tool] = figures
-            heads = ["", "F1 as it is", "best F1", "its threshold", "AUC", *list(figures)[-len(
-                set(public.pairs.values())):]]  # fmt: skip
-            rows.append([tool, figures.get("f1", ""), *list(figures.values())[-len(heads) + 2 :]])
-            print(public.name, tool, figures, file=sys.stderr, flush=True)
+            figures[tool] = measure_tool(tool, public, options.seconds)
+            print(public.name, tool, figures[tool], file=sys.stderr, flush=True)
         title = f"{public.name}: {len(public.pairs)} pairs of {len(public.texts)} texts"
-        parts.append((f"{title}, and by level the share with a passage",
-                      results.table(heads, rows)))  # fmt: skip
-    if options.print:
-        print("\n\n".join(f"## {heading}\n\n{body}" for heading, body in parts))
-    else:
-        results.keep("reuse", kept, parts)
+        body = format_figures(figures, sorted(set(public.pairs.values())), names)
+        parts.append((f"{title}, and by level the share with a passage", body))
+    known = kept["sets"].setdefault("known passages", {})
+    for tool in (tool for tool in options.tools if tool in reuse_peers.TOOLS):
+        known[tool] = measure_known(tool, options.folder, options.seconds)
+        print("known passages", tool, known[tool], file=sys.stderr, flush=True)
+    heads = list(dict.fromkeys(head for figures in known.values() for head in figures))
+    rows = [[tool, *(known[tool].get(head, "") for head in heads)]
+            for tool in reuse_peers.TOOLS if tool in known]  # fmt: skip
+    title = "Known passages in Indonesian texts: characters, and by kind the share of each passage"
+    parts.append((title, results.table(["", *heads], rows)))
+    results.keep("reuse", kept, parts)
+
+
+def measure_tool(tool: str, public: PublicSet, seconds: float) -> dict[str, Any]:
+    """Measure a tool or a score, or say why it has no result."""
+    if tool in SCORES:
+        return judge(public, SCORES[tool](public), is_tool=False)
+    try:
+        return judge(public, run_tool(tool, public, seconds), is_tool=True)
+    except TimeoutError as reason:
+        return {"reason": str(reason)}
+
+
+def measure_known(tool: str, folder: Path, seconds: float) -> dict[str, Any]:
+    """Count characters of known passages that a tool reports."""
+    texts, passages = read_known(folder)
+    try:
+        covered = run_passages(tool, texts, seconds)
+    except TimeoutError as reason:
+        return {"reason": str(reason)}
+    true: dict[Pair, set[int]] = defaultdict(set)
+    for _, pair, place in passages:
+        true[pair].update(place)
+    reported = {pair: places for pair, places in covered.items()
+                if pair[0].startswith("suspicious") and pair[1].startswith("source")}  # fmt: skip
+    common = sum(len(places & true[pair]) for pair, places in reported.items())
+    precision = common / max(1, sum(map(len, reported.values())))
+    recall = common / sum(map(len, true.values()))
+    figures = {"precision": precision, "recall": recall,
+               "f1": 2 * precision * recall / max(1e-9, precision + recall)}  # fmt: skip
+    for kind in sorted({kind for kind, _, _ in passages}):
+        cases = [(pair, place) for other, pair, place in passages if other == kind]
+        shares = [len(covered.get(pair, set()) & set(place)) / len(place) for pair, place in cases]
+        figures[f"{kind} ({len(cases)})"] = sum(shares) / len(shares)
+    return figures
+
+
+def format_figures(
+    figures: Mapping[str, dict[str, Any]], levels: Sequence[str], names: Sequence[str]
+) -> str:
+    """Tabulate the figures of all tools that have some."""
+    columns = ["f1", "best", "threshold", "auc", *levels]
+    rows = [[tool, *(figures[tool].get(column, "") for column in columns),
+             figures[tool].get("reason", "")] for tool in names if tool in figures]  # fmt: skip
+    heads = ["", "F1 as it is", "best F1", "its threshold", "AUC", *levels, ""]
+    return results.table(heads, rows)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,8 @@ def plant(family: Family, each: int, seed: int = 1) -> Collection:
     Of scans there are a third as many of each model of noise and each rate.
     """
     rng = random.Random(seed)
-    counts = {"edited": each, "excerpt": each, "excerpt, 3 % errors": each, "quotation": each}
+    counts = {"edited": each, "excerpt": each, "excerpt, 3 % errors": each,
+              "quotation": each - each // 2, "quotation, unmarked": each // 2}  # fmt: skip
     counts |= {f"scan, {rate} % {model}": each // 3 for rate in RATES for model in NOISE}
     pieces = {id: split(text, family) for id, text in family.texts.items()}
     words = [word for id in rng.sample(list(pieces), min(200, len(pieces)))
@@ -79,10 +80,11 @@ def plant(family: Family, each: int, seed: int = 1) -> Collection:
         for number in range(counts[kind]):
             source_id, id = free.pop(), f"p{len(planted)}"
             source, shared = pieces[source_id], [source_id]
-            if kind == "quotation":
+            if kind.startswith("quotation"):
                 id = next(other for other in free if len(pieces[other]) >= LEAST_LONG)
                 free.remove(id)
-                text, span, source_span = _quote(source, pieces[id], rng, family)
+                marks = ("", " ") if "unmarked" in kind else ("“", "” ")
+                text, span, source_span = _quote(source, pieces[id], marks, rng, family)
                 shared.append(id)
             elif kind.startswith("excerpt"):
                 share = 0.03 if "errors" in kind else 0.0
@@ -165,17 +167,18 @@ def _excerpt(
 
 
 def _quote(
-    source: Sequence[Piece], host: Sequence[Piece], rng: random.Random, family: Family
-) -> tuple[str, Span, Span]:
-    """Put 60 pieces of the source, in quotation marks, between two sentences of the host."""
+    source: Sequence[Piece], host: Sequence[Piece], marks: tuple[str, str], rng: random.Random,
+    family: Family,
+) -> tuple[str, Span, Span]:  # fmt: skip
+    """Put 60 pieces of the source, between marks, between two sentences of the host."""
     first = rng.randrange(len(source) - QUOTED + 1)
     sentences = _sentences(host, family)
     place = rng.randrange(len(sentences) + 1)
     head = "".join(word + gap for sentence in sentences[:place] for word, gap in sentence)
     tail = "".join(word + gap for sentence in sentences[place:] for word, gap in sentence)
     quotation = join(source[first : first + QUOTED])
-    text = f"{head}“{quotation}”{' ' if family.is_spaced else ''}{tail}".rstrip()
-    start = len(head) + 1
+    text = (head + marks[0] + quotation + marks[1] + tail).rstrip()
+    start = len(head) + len(marks[0])
     return text, (start, start + len(quotation)), _place(source, first, QUOTED)
 
 

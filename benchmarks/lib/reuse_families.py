@@ -21,7 +21,7 @@ SITES, ON_SITES = 20, 0.12  # of all articles, which have the menu and the foot 
 FORMULAS, WITH_FORMULA = 80, 0.4  # of all articles, which have one or two formulas
 SAME = 6  # words in common, of sentences that are left out
 RUN = 4  # words in their order in the sentences, after which a chain goes on elsewhere
-LEXICON = 5_000
+LEXICON, SIGNS = 5_000, 3_000
 
 
 def articles(count: int, seed: int = 1, *, is_plain: bool = False) -> Family:
@@ -137,12 +137,10 @@ def _chain(stream: Any, order: Any, starts: Any, count: int, dice: Any) -> Any:
 def chinese(count: int, seed: int = 1) -> Family:
     """Make texts of invented Chinese words, by Zipf's law, without blanks."""
     rng = random.Random(seed)
+    weights = [1 / (rank + 10) for rank in range(SIGNS)]
     lexicon = [
-        "".join(
-            chr(0x4E00 + int(rng.paretovariate(0.5) * 7) % 3_000)
-            for _ in range(rng.choice((1, 2, 2, 3)))
-        )
-        for _ in range(LEXICON)
+        "".join(chr(0x4E00 + 5 * sign) for sign in rng.choices(range(SIGNS), weights, k=size))
+        for size in rng.choices((1, 2, 2, 3), k=LEXICON)
     ]
     sums = list(np.cumsum([1 / (rank + 3) for rank in range(LEXICON)]))
     texts = {}

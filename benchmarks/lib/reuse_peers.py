@@ -61,14 +61,18 @@ def read_passages(tool: str, output: Path, texts: Mapping[str, str]) -> Iterator
     with output.open(encoding="utf-8") as lines:
         for line in lines:
             record = json.loads(line)
-            a, b = str(record["a"]), str(record["b"])
-            spans = [record[name] for name in ("a_start", "a_end", "b_start", "b_end")]
-            if not 0 <= spans[0] < spans[1] <= len(texts[a]) or not (
-                0 <= spans[2] < spans[3] <= len(texts[b])
+            if "other_id" in record:  # ours
+                one, other = str(record["id"]), str(record["other_id"])
+                passage = Passage(one, other, record["start"], record["end"],
+                                  record["other_start"], record["other_end"],
+                                  record["relation"])  # fmt: skip
+            else:
+                passage = Passage(**record)
+            if not 0 <= passage.a_start < passage.a_end <= len(texts[passage.a]) or not (
+                0 <= passage.b_start < passage.b_end <= len(texts[passage.b])
             ):
                 raise ValueError(f"{tool}: {record} is outside its texts")
-            relation = record.get("relation", "")
-            yield Passage(a, b, spans[0], spans[1], spans[2], spans[3], relation)
+            yield passage
 
 
 def find_plain(texts: Mapping[str, str]) -> Iterator[Passage]:
