@@ -26,7 +26,7 @@ _WORDS = {
     "bool": ("True or False", "True"),
     "tuple": ("a pair of ids", '("1", "2")'),
     "Callable": ("a function", "print"),
-    "Mapping": ("a mapping", '{"X-Api-Key": "..."}'),
+    "Mapping": ("a mapping", '{"NAME": "..."}'),
     "Settings": ("nd.Settings", "nd.Settings(hashes=256)"),
     "Collection": ("a Collection", 'nd.connect("http://host:8983/solr", "NAME")'),
     "Duplicates": ("the result of nd.duplicates", "nd.duplicates(...)"),

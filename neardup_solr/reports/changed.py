@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from neardup_solr.reports.copies import JSON_LINES
+from neardup_solr.regex import regex
+from neardup_solr.reports.copies import JSON_LINES, encode_object
 from neardup_solr.sources.arrow import BatchRows
 from neardup_solr.sources.csv import csv_line
 from neardup_solr.sources.excel import SheetRow
@@ -21,6 +21,7 @@ from neardup_solr.sources.values import plain
 
 GENERAL: Final = "General"  # format of a cell for which none was chosen
 Values = Mapping[str, Any]  # by column
+_QUOTED_IN_TSV: Final = regex(r'[\r\n]|(?:^|\t)"')
 
 
 class ChangedRecord(NamedTuple):
@@ -82,7 +83,7 @@ def allow_changes(source: SourceTable) -> SourceTable:
 def change_record(source: SourceTable, record: Any, values: Values, path: Path) -> Any:
     """Make a record with other values in some columns, as it is copied to a file."""
     if source.format == "jsonl":
-        return _encode_object({**take_row(source, record), **values})
+        return encode_object({**take_row(source, record), **values})
     suffix = suffix_of(path)
     if suffix in JSON_LINES:
         return ChangedRecord(record, values)
@@ -124,13 +125,11 @@ def _make_array(value: Any, kind: Any) -> Any:
 
 
 def _encode_row(cells: Sequence[Any], delimiter: str) -> bytes:
-    return csv_line(cells, delimiter).encode("utf-8", "surrogatepass")
-
-
-def _encode_object(value: Values) -> bytes:
-    # Whole numbers may be longer than 64 bits; a lone surrogate stays the escape that it was.
-    text = json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace")
+    """Write a row. In TSV, quotes stand only around what could not be told apart without them."""
+    row = "\t".join(map(str, cells)) if delimiter == "\t" else ""
+    if not row or row.count("\t") >= len(cells) or _QUOTED_IN_TSV.search(row):
+        row = csv_line(cells, delimiter)
+    return row.encode("utf-8", "surrogatepass")
 
 
 def describe_table(source: SourceTable, path: Path, columns: Mapping[str, type]) -> SourceTable:
@@ -156,19 +155,19 @@ def make_records(table: SourceTable, rows: Sequence[Sequence[Any]], path: Path) 
     suffix, names = suffix_of(path), table.names or ()
     if suffix in JSON_LINES:
         return [
-            _encode_object({name: plain(cell) for name, cell in zip(names, row, strict=True)})
+            encode_object({name: plain(cell) for name, cell in zip(names, row, strict=True)})
             for row in rows
         ]
+    flat = [[_flatten(cell) for cell in row] for row in rows]
     if suffix == ".xlsx":
-        return [SheetRow([_flatten(cell) for cell in row]) for row in rows]
-    flat = [[_flatten(plain(cell)) for cell in row] for row in rows]
+        return [*map(SheetRow, flat)]
     if suffix == ".parquet":
         import pyarrow
 
         cells = zip(*flat, strict=True) if flat else [[] for _ in names]
         kinds = table.schema.types
         arrays = [
-            pyarrow.array([str(c) if kind == pyarrow.string() else c for c in column], kind)
+            pyarrow.array([str(plain(c)) if kind == pyarrow.string() else c for c in column], kind)
             for column, kind in zip(cells, kinds, strict=True)
         ]
         return BatchRows(pyarrow.RecordBatch.from_arrays(arrays, schema=table.schema))
@@ -178,5 +177,7 @@ def make_records(table: SourceTable, rows: Sequence[Sequence[Any]], path: Path) 
 
 def _flatten(value: Any) -> Any:
     """Make a cell of a value: lists and objects become their JSON."""
+    if type(value) in (str, int):  # as most are
+        return value
     is_nested = isinstance(plain(value), list | dict)
     return orjson.dumps(plain(value), default=str).decode() if is_nested else value

@@ -176,26 +176,27 @@ def _encode_objects(source: SourceTable, path: Path) -> Encode:
 
     def encode_record(record: Any, beside: Added) -> bytes:
         if record is None:
-            return _json(beside)
+            return encode_object(beside) + b"\n"
         if source.format == "jsonl":
             # Line breaks only ever stand between the parts of an object, which has at least its id.
             raw = record.strip().replace(b"\n", b" ") if b"\n" in record else record
             if not beside:
                 return bytes(raw + b"\n")
             if not any(name.encode() in raw for name in beside):
-                return bytes(raw.rstrip()[:-1].rstrip() + b"," + _json(beside)[1:])
+                return bytes(raw.rstrip()[:-1].rstrip() + b"," + encode_object(beside)[1:] + b"\n")
         row = source.row(record)
         names = list(row)
         for at in matches(source.reading.id, names):
             row[names[at]] = records.as_whole(row[names[at]])
         row = plain(row)
         check_added(f"a record for {path}", row, beside)
-        return _json({**row, **beside})
+        return encode_object({**row, **beside}) + b"\n"
 
     return encode
 
 
-def _json(value: object) -> bytes:
+def encode_object(value: object) -> bytes:
+    """Write an object as JSON, in one line without its end."""
     # Whole numbers may be longer than 64 bits; a lone surrogate stays the escape that it was.
     text = json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace") + b"\n"
+    return text.encode("utf-8", "backslashreplace")

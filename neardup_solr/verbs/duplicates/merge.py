@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 from neardup_solr import arguments, checks
 from neardup_solr.answers import DIFFERENT
 from neardup_solr.answers.verdicts import Answered
-from neardup_solr.errors import ArgumentError, DataError
+from neardup_solr.errors import ArgumentError, DataError, counted
 from neardup_solr.measures.moments import read_moments
 from neardup_solr.progress import OnProgress, ignore
 from neardup_solr.records import AnyId, Removed
@@ -183,8 +183,9 @@ def merge_records(
     ids = list_ids(store.reading, [*columns])
     of_columns = _assign_rules(by_name, columns, ids, store)
     bounds = find_bounds(groups)
+    ranks = {rule: _rank(rule, columns) for rule in {*of_columns.values()}}
     results = {
-        name: merge_column(columns[name], bounds, rule or MergeRule(KEPT), _rank(rule, columns))
+        name: merge_column(columns[name], bounds, rule or MergeRule(KEPT), ranks[rule])
         for name, rule in of_columns.items()
     }
     conflicts = {name: result.conflicts for name, result in results.items() if result.conflicts}
@@ -213,7 +214,7 @@ def _refuse_different(groups: Sequence[RecordGroup], answered: Answered | None) 
     ]
     if apart:
         pair = f"{apart[0].id} and {apart[0].other_id}"
-        more = f" and {len(apart) - 1:,} more pairs" if len(apart) > 1 else ""
+        more = f" and {counted(len(apart) - 1, 'more pair')}" if len(apart) > 1 else ""
         reason = f"answers call {pair}{more} different, but they are in one cluster"
         step = "answer again, or withdraw an answer that contradicts them"
         raise DataError(reason, step, code="data-at-risk")

@@ -120,7 +120,7 @@ def merge_column(
         merged.rows.append(min(chosen) if len(chosen) == 1 else -1)
         equal = {keys[row] for row in chosen}
         for row in range(start, stop):
-            if plain(values[row]) in (None, "", []):
+            if keys[row] is None and plain(values[row]) in (None, "", []):
                 continue
             is_equal = keys[row] in equal or rule.name == JOINED
             merged.uses[row] = CHOSEN if row in chosen else SAME if is_equal else LEFT_OUT
@@ -129,12 +129,13 @@ def merge_column(
 
 def make_key(value: Any) -> Hashable:
     """Make a key of a value, which those have that are equal to it. None is for an empty value."""
-    value = plain(value)
+    value = value if type(value) is str else plain(value)
     if isinstance(value, list):
         return tuple(map(make_key, value)) or None
     if isinstance(value, dict):
         return orjson.dumps(value, default=str) if value else None
-    text = " ".join(str(spell(value)).split()).casefold()
+    text = value if type(value) is str else str(spell(value))
+    text = " ".join(text.split()).casefold()
     return None if value is None or text in _MISSING else text
 
 

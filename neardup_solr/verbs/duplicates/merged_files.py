@@ -67,32 +67,24 @@ def check_rules_of(rules: Mapping[str, str], paths: Sequence[Path], reading: Rea
         check_rules(by_name, names, list_ids(reading, names))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileStore:
     """The records of files, as `RecordStore` has them."""
 
     source: SourceRecords
+    numbers: RecordNumbers
+    reading: Reading
+    name: str
+    has_types: bool
 
-    @property
-    def numbers(self) -> RecordNumbers:
-        """The numbers of those that have a near-duplicate."""
-        return self.source.numbers
-
-    @property
-    def reading(self) -> Reading:
-        """How the source is read."""
-        return self.source.reading
-
-    @property
-    def name(self) -> str:
-        """The name of the source in messages."""
-        return sources.shown_name(self.source.paths)
-
-    @property
-    def has_types(self) -> bool:
-        """True if all values of a column have its type."""
-        return (
-            sources.open_source(self.source.paths, self.reading, on_notice=ignore).format in TYPED
+    @classmethod
+    def of(cls, source: SourceRecords) -> FileStore:
+        """Take the records that were noted when they were read."""
+        paths, reading = source.paths, source.reading
+        has_types = sources.open_source(paths, reading, on_notice=ignore).format in TYPED
+        name = sources.shown_name(paths)
+        return cls(
+            source=source, numbers=source.numbers, reading=reading, name=name, has_types=has_types
         )
 
     def read_columns(self, numbers: Sequence[int], on_progress: OnProgress) -> Columns:

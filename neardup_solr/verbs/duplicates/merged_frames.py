@@ -26,21 +26,23 @@ FRAMES = ("pandas", "polars", "arrow")
 Joined = Mapping[int, Any]  # values that are joined, by place
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FrameStore:
-    """The records of what is in memory, as `RecordStore` has them: by `kind` of the source."""
+    """The records of what is in memory, as `RecordStore` has them, by the `kind` of the source."""
 
-    records: HeldRecords
-    kind: str
     frame: Any
+    kind: str
+    numbers: RecordNumbers
+    reading: Reading
+    name: str
+    has_types: bool
 
     @classmethod
     def of(cls, records: HeldRecords) -> FrameStore:
         """Take what can be read once more, or raise ArgumentError."""
-        source = records.source
-        kind = kind_of(source)
+        source, kind = records.source, kind_of(records.source)
         if kind == "lazy":
-            kind, source = "polars", source.collect()
+            source, kind = source.collect(), "polars"
         is_table = kind in FRAMES and (kind != "arrow" or hasattr(source, "take"))
         are_dicts = isinstance(source, list | tuple) and all(
             kind_of_item(item) == MAPPING for item in source
@@ -48,34 +50,18 @@ class FrameStore:
         reason = "records can be merged of files, DataFrames, Arrow tables and lists of dicts"
         step = "give one of these as `source`"
         checks.require(is_table or are_dicts, reason, step, code="argument-type")
+        name = type(source).__name__
         if len(source) != records.count:
-            reason, step = "has changed since it was compared", "run this again"
-            raise SourceError(kind, reason, step, code="source-changed")
+            reason = "has changed since it was compared"
+            raise SourceError(name, reason, "run this again", code="source-changed")
         names = [*map(str, source.columns)] if kind == "pandas" else []
         twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
         reason, step = f"the column {twice!r} appears twice", "rename one of these columns"
         checks.require(twice is None, reason, step, code="column-repeated")
-        return cls(records, kind if is_table else "dicts", source)
-
-    @property
-    def numbers(self) -> RecordNumbers:
-        """The numbers of those that have a near-duplicate."""
-        return self.records.numbers
-
-    @property
-    def reading(self) -> Reading:
-        """How the source is read."""
-        return self.records.reading
-
-    @property
-    def name(self) -> str:
-        """The name of the source in messages."""
-        return type(self.frame).__name__
-
-    @property
-    def has_types(self) -> bool:
-        """True if all values of a column have its type."""
-        return self.kind in FRAMES
+        return cls(
+            frame=source, kind=kind if is_table else "dicts", numbers=records.numbers,
+            reading=records.reading, name=name, has_types=is_table,
+        )  # fmt: skip
 
     def read_columns(self, numbers: Sequence[int], _: OnProgress) -> Columns:
         """Read the columns of some records."""

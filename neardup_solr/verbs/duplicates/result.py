@@ -509,7 +509,7 @@ class Duplicates:
         if isinstance(self.origin.records, ArgumentError):
             raise self.origin.records
         assert self.origin.records is not None
-        return FileStore(self.origin.records)
+        return FileStore.of(self.origin.records)
 
     def _write_page(self, path: Path) -> None:
         from neardup_solr import __version__

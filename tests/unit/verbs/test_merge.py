@@ -169,6 +169,26 @@ def test_the_dialect_stays(tmp_path: Path) -> None:
     assert '1;tags;"b;""c""";3;3;chosen\r\n' in values
 
 
+def test_quotes_of_tsv_are_characters(tmp_path: Path) -> None:
+    """A merged row has none that its source has not, unless nothing else tells cells apart."""
+    source, output = tmp_path / "in.tsv", tmp_path / "out.tsv"
+    source.write_text(f'id\ttext\ta\tb\n1\t{ONE} 5"\t\t7\n2\t{ONE} 5"\t5" wide\t\n')
+    merge(source).write(output)
+    assert output.read_text() == f'id\ttext\ta\tb\n1\t{ONE} 5"\t5" wide\t7\n'
+    source.write_text(f'id\ttext\ta\tb\n1\t{ONE}\t\t7\n2\t{ONE}\t"x\ty"\t\n')
+    merge(source).write(output)
+    assert output.read_text() == f'id\ttext\ta\tb\n1\t{ONE}\t"x\ty"\t7\n'
+
+
+def test_a_higher_threshold(tmp_path: Path) -> None:
+    """A result at another threshold merges its own clusters."""
+    source = tmp_path / "in.csv"
+    SOURCES["in.csv"](source)
+    found = nd.duplicates(source, min_similarity=0.7)
+    assert found.merge().merged == 3
+    assert found.at(1.0).merge().merged == 2
+
+
 def test_other_encodings_and_unnamed_columns(tmp_path: Path) -> None:
     """A table in Latin 1 stays one; a column without a name is known by its place."""
     source, output = tmp_path / "in.csv", tmp_path / "out.csv"
