@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import repeat
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import orjson
 
@@ -19,6 +19,8 @@ from neardup_solr.errors import RecordError, counted
 # An id of a result: a text, but a whole number if a DataFrame or a dict has one. Any, so that
 # whoever knows which it is need not narrow a union each time.
 AnyId: TypeAlias = Any
+# What a document is to another, by the passages that both have.
+Relation = Literal["copy", "edited", "part of", "contains", "quotes", "quoted in", "shares"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 NO_DISTANCE = -1  # in words, of two texts that are compared by shingles or not near
 T = TypeVar("T", bound="Document | RecordError | Run")
@@ -155,6 +157,33 @@ class Hit:
     md5_hash: str = ""
     num_words: int | None = None
     fields: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Passage that two documents share.
+
+    It is text[start:end] of the document `id`, and text[other_start:other_end] of `other_id`.
+    `relation` is that of the documents: `id` is a "copy" of the other one, "edited", "part of" it
+    or "contains" it, it "quotes" the passage in quotation marks or is "quoted in" the other, or
+    "shares" it. `words`: words of the passage, in the text that has more; `similarity`: 1 - letters
+    that differ / letters of the longer one; `share`, `other_share`: the parts of the documents that
+    all their common passages cover. `text`, `other_text`: the passage itself, if `texts` was set.
+    """
+
+    id: AnyId
+    other_id: AnyId
+    relation: Relation
+    similarity: float
+    words: int
+    start: int
+    end: int
+    other_start: int
+    other_end: int
+    share: float
+    other_share: float
+    text: str | None = None
+    other_text: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

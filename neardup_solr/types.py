@@ -12,7 +12,7 @@ _MODULES = {
     "dead_letter_file": "Letter",
     "minhash.band_plans": "Tuning",
     "progress": "OnError OnProgress Progress",
-    "records": "Member",
+    "records": "Member Passage",
     "sources": "SourceLike",
     "verbs.annotate.summary": "AnnotateSummary StripSummary",
     "verbs.retry": "RetrySummary",
@@ -25,7 +25,6 @@ _MODULES = {
     "verbs.init": "Preparation",
     "verbs.lint": "Lint",
     "verbs.mark": "Marks",
-    "verbs.passages.result": "Passage",
     "verbs.review.session": "Reviewed",
     "verbs.signatures": "SignaturesSummary",
 }

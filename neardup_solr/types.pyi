@@ -13,6 +13,7 @@ from neardup_solr.progress import OnError as OnError
 from neardup_solr.progress import OnProgress as OnProgress
 from neardup_solr.progress import Progress as Progress
 from neardup_solr.records import Member as Member
+from neardup_solr.records import Passage as Passage
 from neardup_solr.sources import SourceLike as SourceLike
 from neardup_solr.verbs.annotate.summary import AnnotateSummary as AnnotateSummary
 from neardup_solr.verbs.annotate.summary import StripSummary as StripSummary
@@ -24,7 +25,6 @@ from neardup_solr.verbs.index_run import IndexSummary as IndexSummary
 from neardup_solr.verbs.init import Preparation as Preparation
 from neardup_solr.verbs.lint import Lint as Lint
 from neardup_solr.verbs.mark import Marks as Marks
-from neardup_solr.verbs.passages.result import Passage as Passage
 from neardup_solr.verbs.retry import RetrySummary as RetrySummary
 from neardup_solr.verbs.review.session import Reviewed as Reviewed
 from neardup_solr.verbs.signatures import SignaturesSummary as SignaturesSummary

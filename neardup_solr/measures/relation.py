@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-Relation = Literal["copy", "edited", "part of", "contains", "quotes", "quoted in", "shares"]
+from neardup_solr.records import Relation
+
 RELATIONS: Final = get_args(Relation)
 COPY, EDITED, PART_OF, CONTAINS, QUOTES, QUOTED_IN, SHARES = range(len(RELATIONS))
 WHOLE = 0.8  # of a text, that passages cover if it is part of the other

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.candidates.by_seed import CAP, Rows, Seeds, collect_seeds, match_texts
+from neardup_solr.candidates.passage_columns import PassageColumns
+from neardup_solr.candidates.passages import least_letters, round_passages
 from neardup_solr.cores import count_cores
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import ArgumentError
-from neardup_solr.kernel.seeds import round_to_words
 from neardup_solr.measures import Flat
 from neardup_solr.measures.folded import fold_texts
-from neardup_solr.measures.relation import QUOTED_IN, QUOTES, SHARES, cover, relate
 from neardup_solr.memory import Spill
 from neardup_solr.progress import Progress, prefetch, thread_pool
 from neardup_solr.sources.source import is_collection
@@ -23,13 +23,11 @@ from neardup_solr.verbs.duplicates.parts import split_fitting
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.record_numbers import RecordNumbers
 from neardup_solr.verbs.duplicates.unique import SourceRecords, identify
-from neardup_solr.verbs.passages.columns import PassageColumns
-from neardup_solr.verbs.passages.cut import Cut, cut_texts
+from neardup_solr.verbs.passages.cut import cut_texts
 from neardup_solr.verbs.passages.request import PassagesRequest
 from neardup_solr.verbs.passages.result import Passages
 from neardup_solr.verbs.passages.strike import SourceStrikes
 
-LEAST_SHARE = 0.6  # of the letters that so many words have on average: of a passage, at least
 MATCHING = "matching"  # a stage of progress
 
 
@@ -53,27 +51,18 @@ def _find_passages(plan: RunPlan, request: PassagesRequest) -> Passages:
         plan.on_progress(Progress(MATCHING, 0, len(corpus)))
         seeds = collect_seeds(letters, count_cores())
         sizes = np.diff(letters.bounds)
-        least = LEAST_SHARE * request.min_words * sizes / np.maximum(words, 1)
+        least = least_letters(sizes, words, request.min_words)
         rows = _match(plan, corpus, letters, seeds, least)
-        round_to_words(letters.values, letters.bounds, rows)
-        rows = rows[rows[:, 7] >= request.min_words]
+        rows = round_passages(letters, rows, request.min_words)
         plan.on_progress(Progress("cutting", 0))
         cut = cut_texts(rows, corpus.texts, has_texts=request.texts)
-        relations, shares = _relate(rows, sizes, cut)
         needed = sort_distinct(rows[:, :2].ravel())
         sides = corpus.sides
         for side in sides:
             side.failures.warn()
-        spans = (rows[:, [3, 5]] - rows[:, [2, 4]]).max(axis=1, initial=1)
-        columns = PassageColumns(
-            ids=corpus.ids(needed.tolist()),
-            owners=np.searchsorted(needed, rows[:, :2]),
-            words=rows[:, 7],
-            cut=cut,
-            relations=relations,
-            similarities=1.0 - rows[:, 6] / spans,
-            shares=shares,
-        )
+        owners = np.searchsorted(needed, rows[:, :2])
+        ids = corpus.ids(needed.tolist())
+        columns = PassageColumns.of(ids, owners, rows, sizes, cut)
         return Passages(
             _columns=columns,
             _strikes=_note_records(plan, corpus, needed, state),
@@ -100,24 +89,6 @@ def _match(
             plan.on_progress(Progress(MATCHING, int(part[-1, 0]), len(corpus)))
     rows = np.concatenate(parts)
     return rows[~np.isin(rows[:, :2], corpus.dead).any(axis=1)] if corpus.dead else rows
-
-
-def _relate(
-    rows: Rows, sizes: NDArray[np.int64], cut: Cut
-) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-    """Relate the documents of each passage, and compute the shares that all passages cover."""
-    are_first = np.diff(rows[:, :2], axis=0, prepend=-1).any(axis=1)
-    pairs, count = np.cumsum(are_first) - 1, int(np.count_nonzero(are_first))
-    owners = rows[are_first, :2]
-    covered = [cover(pairs, rows[:, at], rows[:, at + 1], count) for at in (2, 4)]
-    shares = np.stack(covered, axis=1) / np.maximum(sizes[owners], 1)
-    edits = np.bincount(pairs, rows[:, 6], count) / np.maximum(np.max(covered, axis=0), 1)
-    relations = relate(shares[:, 0], shares[:, 1], edits)
-    is_quoted, is_other = cut.quoted.T
-    mentions = relations[pairs]
-    mentions[(mentions == SHARES) & is_quoted & ~is_other] = QUOTES
-    mentions[(mentions == SHARES) & is_other & ~is_quoted] = QUOTED_IN
-    return mentions, shares[pairs]
 
 
 def _note_records(

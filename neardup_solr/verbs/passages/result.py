@@ -8,42 +8,14 @@ from pathlib import Path
 from typing import overload
 
 from neardup_solr.arguments import checked
+from neardup_solr.candidates.passage_columns import PassageColumns
 from neardup_solr.errors import ArgumentError, RecordError, counted
-from neardup_solr.measures.relation import Relation
 from neardup_solr.progress import OnProgress, ignore
-from neardup_solr.records import AnyId
+from neardup_solr.records import Passage, Relation
 from neardup_solr.reports.result_table import Table
 from neardup_solr.reports.row_table import RowTable
 from neardup_solr.reports.rows import ROWS_AT_ONCE, Columns
-from neardup_solr.verbs.passages.columns import PassageColumns
 from neardup_solr.verbs.passages.strike import SourceStrikes, Struck
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """Passage that two documents share.
-
-    It is text[start:end] of the document `id`, and text[other_start:other_end] of `other_id`.
-    `relation` is that of the documents: `id` is a "copy" of the other one, "edited", "part of" it
-    or "contains" it, it "quotes" the passage in quotation marks or is "quoted in" the other, or
-    "shares" it. `words`: words of the passage, in the text that has more; `similarity`: 1 - letters
-    that differ / letters of the longer one; `share`, `other_share`: the parts of the documents that
-    all their common passages cover. `text`, `other_text`: the passage itself, if `texts` was set.
-    """
-
-    id: AnyId
-    other_id: AnyId
-    relation: Relation
-    similarity: float
-    words: int
-    start: int
-    end: int
-    other_start: int
-    other_end: int
-    share: float
-    other_share: float
-    text: str | None = None
-    other_text: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -75,14 +47,16 @@ class Passages(Table, Sequence[Passage]):
 
     def __getitem__(self, at: int | slice) -> Passage | Sequence[Passage]:
         places = range(len(self))[at]
-        return self._list([places])[0] if isinstance(places, int) else self._list(places)
+        if isinstance(places, int):
+            return self._columns.list([places])[0]
+        return self._columns.list(places)
 
     def __len__(self) -> int:
         return len(self._columns)
 
     def __iter__(self) -> Iterator[Passage]:
         for first in range(0, len(self), ROWS_AT_ONCE):
-            yield from self._list(range(first, min(first + ROWS_AT_ONCE, len(self))))
+            yield from self._columns.list(range(first, min(first + ROWS_AT_ONCE, len(self))))
 
     def __repr__(self) -> str:
         passages, pairs = counted(len(self), "passage"), counted(self.count_pairs(), "pair")
@@ -98,7 +72,7 @@ class Passages(Table, Sequence[Passage]):
 
     def longest(self, most: int) -> list[Passage]:
         """List so many of the longest passages, by their words."""
-        return self._list(self._columns.list_longest(most))
+        return self._columns.list(self._columns.list_longest(most))
 
     def lines(self, format: str) -> Iterator[str]:
         """Make lines of the table: "tsv", "csv" or "jsonl". Raises ArgumentError for another."""
@@ -144,8 +118,3 @@ class Passages(Table, Sequence[Passage]):
         if isinstance(self._strikes, ArgumentError):
             raise self._strikes
         return self._strikes.write(self._columns, Path(path), on_progress or ignore)
-
-    def _list(self, places: Sequence[int]) -> list[Passage]:
-        columns = self._columns.take(places)
-        rows = zip(*columns.values(), strict=True)
-        return [Passage(**dict(zip(columns, row, strict=True))) for row in rows]

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.candidates.passage_columns import PassageColumns
 from neardup_solr.files import check_apart
 from neardup_solr.progress import OnProgress
 from neardup_solr.records import NOTHING, AnyId
@@ -26,7 +27,6 @@ from neardup_solr.sources.formats import suffix_of
 from neardup_solr.sources.part import SourceTable
 from neardup_solr.text.strike import Span, choose_strikes, strike
 from neardup_solr.verbs.duplicates.unique import WRITING, SourceRecords, check_files
-from neardup_solr.verbs.passages.columns import PassageColumns
 
 LIST_COLUMNS: Final = (
     "id",
