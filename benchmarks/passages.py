@@ -8,7 +8,8 @@ Each tool reads the same file of JSON lines in a process of its own, in turns wi
 --measure words`. A pair is wrong if nothing was planted in it and it has no menu or formula in
 common; of licences and modules nobody knows what they share, so they have no precision, but
 for all it is checked that the two places of a passage have text in common (hollow: less than 0.3 of
-its runs of five letters). Results go to passages.md and passages.json.
+its runs of five letters). Results go to passages.md and passages.json; what is not measured again
+is kept there, with the figures of `duplicates` in the same run.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ FAMILIES: Mapping[str, tuple[Callable[[int], Family], int]] = {
     "articles, 500": (articles, FEW),
     "Chinese": (chinese, SMALL), "licences": (notices, SMALL), "Python modules": (code, SMALL),
 }  # fmt: skip
-MOST = {"copydetect": FEW, "passim": FEW, "plain": SMALL}  # texts that a tool is run on
+MOST = {"copydetect": FEW, "passim": FEW, "plain": SMALL, "suffixes": SMALL}  # texts at most
+LIMIT = 600  # seconds of a tool
 CHECKED, HOLLOW = 5_000, 0.3  # passages that are checked; letters in common, at least
 # What the planted text may be to its source, and the source to it.
 RIGHT = {
@@ -105,18 +107,26 @@ def measure_family(name: str, tools: Iterable[str], rounds: int) -> Figures:
         for number in range(rounds):
             taken["duplicates"].append(measure(duplicates))
             for tool in (tool for tool in tools if count <= MOST.get(tool, count)):
-                taken[tool].append(measure(reuse_peers.command(tool, source, output)))
+                try:
+                    run = measure(reuse_peers.command(tool, source, output), LIMIT)
+                except TimeoutError as reason:
+                    print(name, tool, reason, file=sys.stderr, flush=True)
+                    continue
+                taken[tool].append(run)
                 if number == 0:
                     passages = reuse_peers.read_passages(tool, output, collection.texts)
                     figures[tool] = judge(collection, list(passages))
+    beside = _least(taken.pop("duplicates"))
     for tool, runs in taken.items():
-        best = min(runs, key=lambda run: run.seconds)
-        least = {"seconds": best.seconds, "processor": min(run.processor for run in runs),
-                 "megabytes": max(run.megabytes for run in runs)}  # fmt: skip
-        figures[tool] = figures.get(tool, {}) | least
-    short = {tool: {**one, "kinds": ...} for tool, one in figures.items() if tool in taken}
-    print(short, file=sys.stderr, flush=True)
+        figures[tool] |= _least(runs) | {"duplicates": beside}
+        print(tool, {**figures[tool], "kinds": ...}, file=sys.stderr, flush=True)
     return figures
+
+
+def _least(runs: Sequence[Run]) -> Figures:
+    return {"seconds": min(run.seconds for run in runs),
+            "processor": min(run.processor for run in runs),
+            "megabytes": max(run.megabytes for run in runs)}  # fmt: skip
 
 
 def _count_words(collection: Collection) -> int:
@@ -208,20 +218,17 @@ def sections(runs: Mapping[str, Figures], tools: Sequence[str]) -> Iterator[tupl
     rows: list[list[object]] = []
     cost: list[list[object]] = []
     for name, run in runs.items():
-        own = run["duplicates"]
-        cost.append([name, run["texts"], run["words"], "duplicates", own["seconds"], 1.0,
-                     own["processor"], 1.0, own["megabytes"], 1.0])  # fmt: skip
         for tool in (tool for tool in tools if tool in run):
             one = run[tool]
             counts = (one["passages"], one["pairs"], one.get("commons", ""))
             rows.append([name, run["texts"], tool, one["recall"], one.get("precision", ""),
                          one["hollow"], *counts])  # fmt: skip
             ratios = [figure for unit in ("seconds", "processor", "megabytes")
-                      for figure in (one[unit], one[unit] / own[unit])]  # fmt: skip
+                      for figure in (one[unit], one[unit] / one["duplicates"][unit])]  # fmt: skip
             cost.append([name, run["texts"], run["words"], tool, *ratios])
     yield "All", results.table(heads, rows)
-    heads = ["family", "texts", "words", "", "seconds", "× duplicates", "processor s", "×",
-             "MB", "×"]  # fmt: skip
+    heads = ["family", "texts", "words", "", "seconds", "× duplicates", "processor s",
+             "× duplicates", "MB", "× duplicates"]  # fmt: skip
     yield "Seconds and memory", results.table(heads, cost)
     kinds = list(dict.fromkeys(kind for run in runs.values() for tool in tools if tool in run
                                for kind in run[tool]["kinds"]))  # fmt: skip
@@ -247,8 +254,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--print", action="store_true", help="keep nothing")
     options = parser.parse_args()
-    runs = {name: measure_family(name, options.tools, options.rounds) for name in options.families}
-    parts = list(sections(runs, options.tools))
+    path = results.BENCHMARKS / "passages.json"
+    kept: dict[str, Figures] = json.loads(path.read_text("utf-8"))["runs"] if path.exists() else {}
+    measured = {name: measure_family(name, options.tools, options.rounds)
+                for name in options.families}  # fmt: skip
+    runs = {name: kept.get(name, {}) | measured.get(name, {})
+            for name in FAMILIES if name in {*kept, *measured}}  # fmt: skip
+    parts = list(sections(runs, reuse_peers.TOOLS))
     if options.print:
         print("\n\n".join(f"## {heading}\n\n{body}" for heading, body in parts))
     else:

@@ -83,8 +83,9 @@ def make_pages(count: int, seed: int = 1) -> list[Page]:
         page = Page(site)
         kind = "body"
         if rng.random() < 0.05 and number > 50:
-            other = pages[rng.randrange(number - 40)]
-            paragraphs = [line for one, line in other.lines if one == "body"]
+            originals = [page for page in pages[:-10] if LEFT in dict(page.lines)]
+            original = originals[rng.randrange(len(originals))]
+            paragraphs = [line for one, line in original.lines if one == LEFT]
             kind = "reprint"
         else:
             paragraphs = [titles[number], *body]
