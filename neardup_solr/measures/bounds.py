@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.distinct import mark_among
 from neardup_solr.measures.columns import MISSING, FieldColumn, Marks, Numbers, Table
 from neardup_solr.measures.em import MOST_BITS
 from neardup_solr.measures.levels import (
@@ -54,12 +55,14 @@ def bound_odds(
         at = np.flatnonzero((of_pattern.reshape(-1) == number) & (others_say <= 0.0))
         if not (len(at) and same.any() and unlike.any()):
             continue
-        is_complete = (numbers[:, unlike] != MISSING).all(axis=1)
-        shared = hashes[is_complete][:, same].sum(axis=1)
         of_pairs = own_hashes[:, same].sum(axis=1)[pairs[at]]
+        shared = hashes[:, same].sum(axis=1)
+        agreeing = np.flatnonzero(mark_among(shared, of_pairs))
+        agreeing = agreeing[(numbers[agreeing][:, unlike] != MISSING).all(axis=1)]
+        shared = shared[agreeing]
         differ: Table = np.full(of_pairs.shape, np.inf)
         for column in np.flatnonzero(unlike).tolist():
-            both = _hash(shared * _ODD + hashes[is_complete, column])
+            both = _hash(shared * _ODD + hashes[agreeing, column])
             each, first, counts = np.unique(both, return_index=True, return_counts=True)
             groups, places = np.unique(shared[first], return_inverse=True)
             sizes, squares = (
