@@ -8,17 +8,28 @@ from typing import Any, Literal, Protocol, runtime_checkable
 # Mypy, editors and the parser know them.
 Kind = Literal["words", "chars", "stops", "stems"]  # what shingles are made of
 Family = Literal["affine", "xor"]  # of hashes
-MeasureName = Literal["auto", "words", "jaccard", "containment", "aligned", "records", "estimate"]
+MeasureName = Literal[
+    "auto", "words", "jaccard", "containment", "passages", "aligned", "records", "estimate"
+]
 # What a collection keeps as its own.
 StoredMeasure = Literal["words", "jaccard", "containment", "aligned", "records"]
 # What pairs of `duplicates` may be compared by, too: records by their fields.
 PairMeasure = Literal[
-    "auto", "words", "jaccard", "containment", "aligned", "records", "estimate", "fields", "model"
+    "auto",
+    "words",
+    "jaccard",
+    "containment",
+    "passages",
+    "aligned",
+    "records",
+    "estimate",
+    "fields",
+    "model",
 ]
 # What the candidates of a search share with the text.
 By = Literal["shingles", "bands", "signatures", "profile", "md5"]
 # How the candidates of a whole collection are found.
-Way = Literal["bands", "shingles", "words", "all"]
+Way = Literal["bands", "shingles", "passages", "words", "all"]
 Per = Literal["similarity", "pair"]
 Linkage = Literal["single", "complete", "mutual_best"]
 Action = Literal["allow", "tag", "hold", "reject"]  # of the gate, the mildest first

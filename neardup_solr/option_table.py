@@ -33,9 +33,9 @@ LIBRARY = "Library"  # what the command has in another way, or not at all
 
 _OUTPUT = "Write to a .tsv, .csv, .jsonl or .xlsx file."
 _CANDIDATES_BY = (
-    "How to find candidate pairs: bands, shingles, words (rare words; for short records) or all"
-    " (every pair). Default: all for up to 2,000 short texts; for more or longer texts, bands"
-    " (shingles with containment, words with aligned and records)."
+    "How to find candidate pairs: bands, shingles, passages, words (rare words; for short records)"
+    " or all (every pair). Default: all for up to 2,000 short texts; for more or longer texts,"
+    " bands (shingles with containment, words with aligned and records); passages with passages."
 )
 
 # By heading, in the order of the help. A name is that of the argument; `gate.text` is the row of a
@@ -155,9 +155,9 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         "candidates": Option("Most candidates to compare for each document."),
         "measure": Option(
             "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
-            " text), aligned (short texts), records (short texts; numbers must agree), estimate"
-            " (jaccard estimated from signatures), or auto (the collection's measure; for a file,"
-            " records if its texts are short, else words).",
+            " text), passages (excerpts and scanned texts), aligned (short texts), records (short"
+            " texts; numbers must agree), estimate (jaccard estimated from signatures), or auto (the"
+            " collection's measure; for a file, records if its texts are short, else words).",
             "MEASURE",
         ),
         "fields": Option(
@@ -202,7 +202,8 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             "Ignore passages that many texts share: boilerplate, footers, templates.", seldom=True
         ),
         "cap": Option(
-            "Maximum documents to pair per band or shingle [default: 1024; word: 50].", seldom=True
+            "Maximum documents to pair per band or shingle [default: 1024; word: 50; passage: 64].",
+            seldom=True,
         ),
         "mutual_best": Option(
             "With `against`: keep a pair only if neither document has a better match.", seldom=True

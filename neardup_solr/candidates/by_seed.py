@@ -8,14 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.candidates import DEFAULT, Candidates, Joining
+from neardup_solr.candidates.pair_array import PairArray
 from neardup_solr.kernel import seeds as kernel
 from neardup_solr.measures import Flat
+from neardup_solr.measures.pairs import Pairs
+from neardup_solr.measures.relation import cover
 from neardup_solr.progress import prefetch, thread_pool
+from neardup_solr.settings import SEED_CAP
 
-CAP = 64  # texts with a seed, beyond which not all of them are paired
 WINDOW, WIDEST = 16, 64  # runs of letters of which a seed is chosen; of very many letters, more
 MOST_SEEDS = 1 << 25  # for which the window is not made wider
 HASH_BITS = 36  # of a hash; the others are for the number of a seed
+SHORTEST = 48  # letters of a passage that makes a candidate
+LESS = 0.8  # of the share that is asked for, which a candidate has: it is looked at more closely
 _BLOCK = 1 << 22  # letters whose seeds are collected at once
 Rows = NDArray[np.int64]
 
@@ -93,7 +99,7 @@ def _group(
 
 def match_texts(
     letters: Flat, seeds: Seeds, least: NDArray[np.float64], threads: int, *,
-    second_side: int = 0, cap: int = CAP,
+    second_side: int = 0, cap: int = SEED_CAP,
 ) -> Iterator[Rows]:  # fmt: skip
     """Yield the passages of texts with those after them, as rows of the kernel."""
 
@@ -115,6 +121,39 @@ def match_texts(
     with thread_pool(threads) as pool:
         parts = _split(seeds.ends[: last + 1], 1 << 14)
         yield from prefetch(pool, match, parts, at_once=threads)
+
+
+def passage_candidates(letters: Flat, least: float, *, joining: Joining = DEFAULT) -> Candidates:
+    """Find the pairs of texts whose passages may cover the part `least` of the shorter text.
+
+    Texts with a seed that more than `joining.cap` have are paired as `match_texts` says, and
+    `hot_keys` counts these seeds.
+
+    Raises SettingsError beyond `joining.most` pairs.
+    """
+    seeds = collect_seeds(letters, joining.threads)
+    texts = len(letters.bounds) - 1
+    second_side = int(np.searchsorted(joining.sides, 1)) if len(joining.sides) else 0
+    wanted = np.full(texts, float(SHORTEST))
+    pairs = PairArray(joining)
+    for rows in match_texts(
+        letters, seeds, wanted, joining.threads, second_side=second_side, cap=joining.cap
+    ):
+        pairs.add(_keep_covered(rows, letters.lengths, LESS * least))
+    sizes = np.diff(seeds.group_ends)
+    hot_keys, enough = int(np.count_nonzero(sizes > joining.cap)), int(sizes.max(initial=0))
+    return Candidates(pairs=pairs.pairs, hot_keys=hot_keys, enough=enough)
+
+
+def _keep_covered(rows: Rows, sizes: NDArray[np.int64], least: float) -> Pairs:
+    """Keep the pairs of texts of which passages cover so much of the shorter."""
+    are_first = np.diff(rows[:, :2], axis=0, prepend=-1).any(axis=1)
+    texts = rows[are_first, :2]
+    numbers = np.cumsum(are_first) - 1
+    covered = [cover(numbers, rows[:, at], rows[:, at + 1], len(texts)) for at in (2, 4)]
+    share = np.max(np.stack(covered, axis=1) / np.maximum(sizes[texts], 1), axis=1, initial=0)
+    pairs: Pairs = texts[share >= least].astype(np.uint32)
+    return pairs
 
 
 def _split(bounds: NDArray[np.int64], size: int) -> Iterator[slice]:

@@ -5,6 +5,7 @@
 | words | 1 - word-level Levenshtein distance / words of the longer text | edited copies |
 | jaccard | common shingles / all shingles of both | texts of any order |
 | containment | common shingles / shingles of the shorter text | excerpts in longer texts |
+| passages | letters of the shorter text in passages of both, less edits | excerpts, scanned texts |
 | aligned | idf-weighted soft alignment of the words | short records, abbreviations, slips |
 | records | that, halved if numbers differ | short records with numbers |
 | estimate | Jaccard similarity as the signatures estimate it | if no text should be read |
@@ -39,7 +40,8 @@ Distances = NDArray[np.int64]
 Similarities = NDArray[np.float64]
 # The file of each measure, which is its name in capitals there. Files load when they are needed.
 FILES: dict[PairMeasure, str] = {
-    "words": "edited_words", "jaccard": "sets", "containment": "sets", "aligned": "aligned",
+    "words": "edited_words", "jaccard": "sets", "containment": "sets", "passages": "passage_share",
+    "aligned": "aligned",
     "records": "aligned", "estimate": "sets", "fields": "fields", "model": "model",
     "auto": "edited_words",
 }  # fmt: skip

@@ -34,6 +34,7 @@ _IN_COMMON = {
     "all": "",
     "bands": " with a band in common",
     "shingles": " with shingles in common",
+    "passages": " with a passage in common",
     "words": " with a rare word in common",
 }
 

@@ -17,7 +17,7 @@ from neardup_solr.cores import count_cores
 from neardup_solr.measures import Measure, floor
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.progress import Progress
-from neardup_solr.settings import CAP, WORD_CAP
+from neardup_solr.settings import CAP, SEED_CAP, WORD_CAP
 from neardup_solr.sizes import SIZES
 from neardup_solr.verbs.duplicates.copies import find_signed_copies, number_sides
 from neardup_solr.verbs.duplicates.corpus import Corpus
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 JOINING, TEXTS = "joining", "texts"  # stages of progress
 LITTLE = 10**9  # documents × characters of their texts
 ALIGNING = 10  # times as slow as other measures
+CAPS: dict[Way, int] = {"words": WORD_CAP, "passages": SEED_CAP}
 BLOCK = 1 << 17  # pairs that are looked at at a time
 NO_PAIRS = np.empty(0, dtype=np.bool_)
 
@@ -42,7 +43,10 @@ def choose_way(measure: Measure, documents: int, fits: Callable[[int], bool]) ->
     most = LITTLE // slow // max(documents, 1)
     return (
         "all"
-        if measure.needs_texts and documents <= SIZES.crossed_documents and fits(most)
+        if measure.needs_texts
+        and measure.way != "passages"
+        and documents <= SIZES.crossed_documents
+        and fits(most)
         else measure.way
     )
 
@@ -104,7 +108,7 @@ def _find_candidates(
     plan: RunPlan, corpus: Corpus, way: Way, copies: Copies | None, fresh: Marks | None
 ) -> Candidates:
     """Find the pairs that share what the way looks for, or have equal texts."""
-    joining = make_joining(plan, corpus, WORD_CAP if way == "words" else CAP)
+    joining = make_joining(plan, corpus, CAPS.get(way, CAP))
 
     def tell(stage: str, done: int, total: int | None = len(corpus)) -> None:
         plan.on_progress(Progress(stage, done, total))
@@ -113,6 +117,7 @@ def _find_candidates(
         way == "words" or (way == "all" and len(corpus) > SIZES.crossed_documents)
     ):
         return _pair_distinct(corpus, way, replace(joining, fresh=fresh), copies)
+    least = floor(corpus.measure.least(plan.limits_by(corpus.measure)))
     if way == "all":
         candidates = all_candidates(len(corpus), joining)
     elif way == "bands":
@@ -124,14 +129,20 @@ def _find_candidates(
             joining=joining,
             on_progress=partial(tell, JOINING),
         )
+    elif way == "passages":
+        from neardup_solr.candidates.by_seed import passage_candidates
+
+        tell(TEXTS, 0)
+        letters, _ = corpus.read_letters()
+        tell(JOINING, 0, None)
+        candidates = passage_candidates(letters, least, joining=joining)
     else:
         from neardup_solr.candidates.by_shingle import shingle_candidates
 
         sets = corpus.read_sets(partial(tell, TEXTS))
-        least = floor(corpus.measure.least(plan.limits_by(corpus.measure)))
         tell(JOINING, 0, None)
         candidates = shingle_candidates(sets, least, joining=joining)
-    if way == "shingles" or candidates.hot_keys:
+    if way in ("shingles", "passages") or candidates.hot_keys:
         copies = copies or find_signed_copies(plan, corpus, joining)
         pairs, _ = copies.expand(copies.pairs(), joining)
         candidates = replace(candidates, pairs=_unite(joining, candidates.pairs, pairs))

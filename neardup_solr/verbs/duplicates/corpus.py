@@ -25,7 +25,7 @@ from neardup_solr.records import AnyId
 from neardup_solr.settings import Settings
 from neardup_solr.sources.source import is_collection
 from neardup_solr.text.numbers import join_numbers
-from neardup_solr.text.packed import Packed, size_of
+from neardup_solr.text.packed import Packed, pack, size_of
 from neardup_solr.verbs.duplicates.from_solr import read_collection, read_settings
 from neardup_solr.verbs.duplicates.from_source import read_source
 from neardup_solr.verbs.duplicates.parts import AT_ONCE, split_fitting
@@ -172,6 +172,27 @@ class Corpus:
                 characters += size_of(forms)
                 tell(len(sets))
         return sets.flat()
+
+    def read_letters(self) -> tuple[Flat, NDArray[np.int64]]:
+        """Read the letters of all documents, and count the words of each."""
+        from neardup_solr.measures.folded import fold_texts
+
+        letters, words, size = self.spill.lists(), [np.empty(0, dtype=np.int64)], 0
+
+        def read(part: slice) -> Packed:
+            texts = self.compared(range(len(self))[part])
+            return texts if isinstance(texts, Packed) else pack([text or "" for text in texts])
+
+        parts = split_fitting(len(self), lambda: (len(letters), size))
+        threads = count_cores()
+        with thread_pool(1) as reader, thread_pool(threads) as folders:
+            texts = prefetch(reader, read, parts)
+            for folded in prefetch(folders, fold_texts, texts, at_once=threads):
+                letters.extend(Flat(folded.letters, folded.bounds))
+                words.append(folded.words)
+                size += len(folded.letters)
+        values, bounds = letters.flat()
+        return Flat(values.astype(np.uint16, copy=False), bounds), np.concatenate(words)
 
     def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
         """The values of fields of rows, in ascending order, or None if there is no value."""

@@ -40,7 +40,7 @@ OTHERS = 0.25  # of these, from a sample of the clusters that are not the larges
 ALL_PAIRS = 20_000  # of documents of a cluster, that are compared with each other
 BY_FIELDS = ("fields", "model")  # probabilities are not smaller the less two have in common
 # Slips count as much as they are, or texts cannot be compared; others count a slip as much.
-BY_WORDS = ("words", "containment", "estimate")
+BY_WORDS = ("words", "containment", "passages", "estimate")
 SHARE_BY_FIELDS, LOOKED_AT = 0.05, 500  # to ask; documents whose letters are looked at
 # Of the threshold, below which a document is far, as these count a few slips as much, or err.
 ROUGH = {"containment": 0.6, "estimate": 0.6}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 SIDES = ((0, 0), (0, 1), (1, 1))  # of a pair, by how many of the two are of the second side
 # An excerpt is not the whole, nor is a probability of 1 a copy.
-INEXACT = ("containment", "fields", "model")
+INEXACT = ("containment", "passages", "fields", "model")
 
 # Compares pairs of documents: their distances and similarities.
 Compare = Callable[[Pairs], tuple[Distances, Similarities]]

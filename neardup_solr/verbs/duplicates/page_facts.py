@@ -22,6 +22,7 @@ def list_parameters(
     ways = {
         "shingles": "share some of their shingles",
         "bands": f"share one of {settings.bands} bands of {settings.rows}",
+        "passages": "share a passage",
         "words": "share a rare word",
         "all": "every pair",
     }

@@ -68,7 +68,11 @@ if TYPE_CHECKING:
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 # What other modules take of a result, and users do not: no editor offers it.
 INNER = {"describe_alike", "grouped", "has_ids", "mark_doubted", "origin", "whole_ids"}
-HOT_KEYS = {"bands": "band key", "shingles": "shingle"}  # by the way candidates were found
+HOT_KEYS = {
+    "bands": "band key",
+    "shingles": "shingle",
+    "passages": "run of letters",
+}  # by the way candidates were found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

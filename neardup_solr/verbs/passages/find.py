@@ -5,21 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates.by_seed import CAP, Rows, Seeds, collect_seeds, match_texts
+from neardup_solr.candidates.by_seed import Rows, Seeds, collect_seeds, match_texts
 from neardup_solr.candidates.passage_columns import PassageColumns
 from neardup_solr.candidates.passages import least_letters, round_passages
 from neardup_solr.cores import count_cores
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Flat
-from neardup_solr.measures.folded import fold_texts
 from neardup_solr.memory import Spill
-from neardup_solr.progress import Progress, prefetch, thread_pool
+from neardup_solr.progress import Progress
+from neardup_solr.settings import SEED_CAP
 from neardup_solr.sources.source import is_collection
-from neardup_solr.text.packed import Packed, pack
 from neardup_solr.verbs.duplicates.corpus import Corpus, read_corpus
 from neardup_solr.verbs.duplicates.from_source import SourceSide
-from neardup_solr.verbs.duplicates.parts import split_fitting
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.record_numbers import RecordNumbers
 from neardup_solr.verbs.duplicates.unique import SourceRecords, identify
@@ -47,7 +45,7 @@ def _find_passages(plan: RunPlan, request: PassagesRequest) -> Passages:
     state = identify(plan.source, plan.readings[0])
     with Spill(memory=plan.memory) as spill:
         corpus = read_corpus(plan, spill)
-        letters, words = _fold_corpus(corpus, spill)
+        letters, words = corpus.read_letters()
         plan.on_progress(Progress(MATCHING, 0, len(corpus)))
         seeds = collect_seeds(letters, count_cores())
         sizes = np.diff(letters.bounds)
@@ -69,8 +67,8 @@ def _find_passages(plan: RunPlan, request: PassagesRequest) -> Passages:
             documents=sum(side.documents for side in sides),
             min_words=request.min_words,
             against=corpus.is_across,
-            cap=CAP,
-            hot=int(np.count_nonzero(np.diff(seeds.group_ends) > CAP)),
+            cap=SEED_CAP,
+            hot=int(np.count_nonzero(np.diff(seeds.group_ends) > SEED_CAP)),
             repeated=sum(side.repeated for side in sides),
             failed=sum(side.failures.count for side in sides),
             errors=tuple(error for side in sides for error in side.failures.first),
@@ -103,23 +101,3 @@ def _note_records(
     numbers = side.numbers()
     inside = np.minimum(rows, len(numbers) - 1)  # those of the second side are not struck
     return SourceStrikes(records=records, numbers=numbers[inside], are_first=corpus.is_across)
-
-
-def _fold_corpus(corpus: Corpus, spill: Spill) -> tuple[Flat, NDArray[np.int64]]:
-    """Fold the texts of all documents to letters, and count the words of each."""
-    letters, words, size = spill.lists(), [np.empty(0, dtype=np.int64)], 0
-
-    def read(part: slice) -> Packed:
-        texts = corpus.texts(range(len(corpus))[part])
-        return texts if isinstance(texts, Packed) else pack([text or "" for text in texts])
-
-    parts = split_fitting(len(corpus), lambda: (len(letters), size))
-    threads = count_cores()
-    with thread_pool(1) as reader, thread_pool(threads) as folders:
-        texts = prefetch(reader, read, parts)
-        for folded in prefetch(folders, fold_texts, texts, at_once=threads):
-            letters.extend(Flat(folded.letters, folded.bounds))
-            words.append(folded.words)
-            size += len(folded.letters)
-    values, bounds = letters.flat()
-    return Flat(values.astype(np.uint16, copy=False), bounds), np.concatenate(words)
