@@ -145,7 +145,7 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
     "Comparison": {
         "tag": Option(
             "Tag documents at least this similar [default without `hold` and `reject`: 0.5;"
-            " containment 0.8, aligned 0.75, records 0.7]."
+            " containment 0.8, passages 0.8, aligned 0.75, records 0.7]."
         ),
         "hold": Option("Hold documents at least this similar."),
         "reject": Option("Reject documents at least this similar."),
@@ -156,8 +156,8 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         "measure": Option(
             "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
             " text), passages (excerpts and scanned texts), aligned (short texts), records (short"
-            " texts; numbers must agree), estimate (jaccard estimated from signatures), or auto (the"
-            " collection's measure; for a file, records if its texts are short, else words).",
+            " texts; numbers must agree), estimate (jaccard estimated from signatures), or auto"
+            " (the collection's measure; for a file, records if its texts are short, else words).",
             "MEASURE",
         ),
         "fields": Option(
@@ -170,7 +170,8 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             "Maximum number of words inserted, deleted or replaced.", seldom=True
         ),
         "min_similarity": Option(
-            "Minimum similarity, 0 to 1 [default: 0.5; containment 0.8, aligned 0.75, records 0.7;"
+            "Minimum similarity, 0 to 1 [default: 0.5; containment 0.8, passages 0.8, aligned 0.75,"
+            " records 0.7;"
             " none with `max_distance`]."
         ),
         "fq": Option("Compare only with documents that match this query.", "QUERY"),
