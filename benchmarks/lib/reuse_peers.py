@@ -23,13 +23,15 @@ import sys
 import tempfile
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-TOOLS = ("neardup_solr", "plain", "copydetect", "passim", "suffixes")
-SIZE, MOST, GAP, LEAST = 5, 50, 30, 15  # of plain
+TOOLS = ("neardup_solr", "neardup_solr, 10 words", "plain", "plain, 10 words", "copydetect",
+         "passim", "suffixes")  # fmt: skip
+SIZE, MOST, GAP, LEAST = 5, 50, 30, 20  # of plain
 RUN, WINDOW = 25, 1  # characters, of copydetect
 BYTES = 100  # of suffixes
 
@@ -49,9 +51,11 @@ class Passage:
 
 def command(tool: str, source: Path, output: Path) -> list[str]:
     """Spell the command by which a tool writes passages."""
-    if tool == "neardup_solr":
+    name, _, rest = tool.partition(", ")
+    if name == "neardup_solr":
+        least = ["--min-words", rest.split()[0]] if rest else []
         return [sys.executable, "-m", "neardup_solr", "passages", str(source), "--output",
-                str(output)]  # fmt: skip
+                str(output), *least]  # fmt: skip
     python = os.environ["REUSE_PYTHON"] if tool == "copydetect" else sys.executable
     return [python, __file__, tool, str(source), str(output)]
 
@@ -75,7 +79,7 @@ def read_passages(tool: str, output: Path, texts: Mapping[str, str]) -> Iterator
             yield passage
 
 
-def find_plain(texts: Mapping[str, str]) -> Iterator[Passage]:
+def find_plain(texts: Mapping[str, str], least: int = LEAST) -> Iterator[Passage]:
     """Find runs of five words in common, and join those of a pair that are near each other."""
     pattern = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
     words = {id: [match.span() for match in pattern.finditer(text)] for id, text in texts.items()}
@@ -93,7 +97,7 @@ def find_plain(texts: Mapping[str, str]) -> Iterator[Passage]:
     for (one, other), matches in pairs.items():
         for run in _join(sorted(matches)):
             ends = [(min(column), max(column) + SIZE) for column in zip(*run, strict=True)]
-            if min(end - start for start, end in ends) >= LEAST:
+            if min(end - start for start, end in ends) >= least:
                 (a, a_end), (b, b_end) = ends
                 yield Passage(one, other, words[one][a][0], words[one][a_end - 1][1],
                               words[other][b][0], words[other][b_end - 1][1])  # fmt: skip
@@ -223,8 +227,13 @@ def _write(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
             lines.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-FINDERS = {"plain": find_plain, "copydetect": find_by_copydetect, "passim": find_by_passim,
-           "suffixes": find_by_suffixes}  # fmt: skip
+FINDERS: Mapping[str, Callable[[Mapping[str, str]], Iterator[Passage]]] = {
+    "plain": find_plain,
+    "plain, 10 words": partial(find_plain, least=10),
+    "copydetect": find_by_copydetect,
+    "passim": find_by_passim,
+    "suffixes": find_by_suffixes,
+}
 
 
 def main() -> None:
