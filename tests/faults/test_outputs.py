@@ -25,6 +25,7 @@ OUTPUTS = {
     "html": ["-o", "out.html"],
     "unique": ["--unique", "out.jsonl"],
     "removed": ["--removed", "out.jsonl"],
+    "merge": ["--merge", "out.jsonl"],
     "removed beside others": [
         "-o",
         "x.tsv",

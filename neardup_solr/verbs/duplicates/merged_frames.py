@@ -153,14 +153,21 @@ def _take_polars(frame: Any, places: Sequence[int]) -> Any:
 def _set_polars(frame: Any, source: Any, name: str, donors: Sequence[int], joined: Joined) -> Any:
     column = source[name].gather(donors)
     if joined:
-        column = type(column)(name, _put(column.to_list(), joined), dtype=column.dtype)
+        kind = None if type(column.dtype).__name__ == "Enum" else column.dtype  # which has others
+        column = type(column)(name, _put(column.to_list(), joined), dtype=kind)
     return frame.with_columns(column)
 
 
 def _take_arrow(table: Any, places: Sequence[int]) -> Any:
     import pyarrow
 
-    return table.take(pyarrow.array(places, pyarrow.int64()))
+    try:
+        return table.take(pyarrow.array(places, pyarrow.int64()))
+    except pyarrow.ArrowNotImplementedError:  # as of views of texts
+        parts = [table.slice(0, 0), *(table.slice(place, 1) for place in places)]
+        if isinstance(table, pyarrow.Table):
+            return pyarrow.concat_tables(parts)
+        return pyarrow.chunked_array([chunk for part in parts for chunk in part.chunks], table.type)
 
 
 def _set_arrow(table: Any, source: Any, name: str, donors: Sequence[int], joined: Joined) -> Any:

@@ -247,6 +247,20 @@ def test_polars(is_lazy: bool) -> None:
     assert merged.values.filter(pl.col("column") == "kind")["value"].to_list() == ["x", "y"]
 
 
+def test_odd_types() -> None:
+    """Views of texts, which Arrow cannot take, stay; what is joined is no longer of an Enum."""
+    table = TABLE.select(["id", "text"]).append_column(
+        "v", pa.array(["", "b", "c"]).cast("string_view")
+    )
+    merged = merge(table).records
+    assert merged.schema.equals(table.schema)
+    assert merged["v"].to_pylist() == ["b", "c"]
+    kind = pl.Enum(["u", "v"])
+    frame = pl.DataFrame({"id": [1, 2], "text": [ONE, ONE], "e": pl.Series(["u", "v"], dtype=kind)})
+    assert merge(frame).records.schema["e"] == kind
+    assert merge(frame, {"e": "joined"}).records["e"].to_list() == ["u; v"]
+
+
 def test_pandas() -> None:
     """A DataFrame is merged to one of its types, with the index of what stays."""
     frame = TABLE.to_pandas().set_index(pd.Index(["u", "v", "w"]))
