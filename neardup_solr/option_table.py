@@ -145,7 +145,7 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
     "Comparison": {
         "tag": Option(
             "Tag documents at least this similar [default without `hold` and `reject`: 0.5;"
-            " containment 0.8, passages 0.8, aligned 0.75, records 0.7]."
+            " containment 0.8, passages 0.7, aligned 0.75, records 0.7]."
         ),
         "hold": Option("Hold documents at least this similar."),
         "reject": Option("Reject documents at least this similar."),
@@ -170,7 +170,7 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             "Maximum number of words inserted, deleted or replaced.", seldom=True
         ),
         "min_similarity": Option(
-            "Minimum similarity, 0 to 1 [default: 0.5; containment 0.8, passages 0.8, aligned 0.75,"
+            "Minimum similarity, 0 to 1 [default: 0.5; containment 0.8, passages 0.7, aligned 0.75,"
             " records 0.7;"
             " none with `max_distance`]."
         ),

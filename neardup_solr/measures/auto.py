@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from neardup_solr.argument_types import StoredMeasure
+from neardup_solr.argument_types import PairMeasure, StoredMeasure
 from neardup_solr.settings import LONG_TEXT, Settings
+from neardup_solr.text.scanned import describe_scan
 
 CHOSEN = "are compared by `measure` {}; `measure` words counts edited words instead."
 FEWEST, SHORT = 20, 12  # texts that tell which words are rare; half as many of so many words
@@ -25,6 +26,14 @@ def choose_measure(settings: Settings, words: Sequence[int]) -> tuple[StoredMeas
     if len(words) < fewest or median > LONG_TEXT:
         return "words", ""
     return "records", f"Short texts (median: {median} words) {CHOSEN.format('records')}"
+
+
+def choose_for_scans(texts: Iterable[str]) -> tuple[PairMeasure, str] | None:
+    """Choose passages for texts of which some look scanned, and say why, or return None."""
+    scan = describe_scan(texts)
+    if not scan:
+        return None
+    return "passages", f"Texts that look scanned ({scan}) {CHOSEN.format('passages')}"
 
 
 def read_measure(settings: Settings) -> tuple[StoredMeasure, str]:

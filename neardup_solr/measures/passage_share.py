@@ -43,4 +43,4 @@ def _compare(letters: Flat, pairs: Pairs, comparer: Comparer) -> Measurements:
     return Measurements(shares.astype(np.float64))
 
 
-PASSAGES = Measure(name="passages", default=0.8, prepare=_prepare, compare=_compare, way="passages")
+PASSAGES = Measure(name="passages", default=0.7, prepare=_prepare, compare=_compare, way="passages")

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import measures
+from neardup_solr.argument_types import PairMeasure
 from neardup_solr.candidates import ONE_GROUP
 from neardup_solr.cores import count_cores
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Flat, Measure
-from neardup_solr.measures.auto import choose_measure, read_measure
+from neardup_solr.measures.auto import choose_for_scans, choose_measure, read_measure
 from neardup_solr.measures.common_runs import Common, find_common
 from neardup_solr.measures.pairs import take_evenly
 from neardup_solr.memory import Lists, Spill, release_unused
@@ -35,6 +36,7 @@ from neardup_solr.verbs.duplicates.side import CorpusSide, RowColumns
 
 SAMPLED = 50_000  # documents, for what many have in common
 LOOKED_AT = 1_000  # documents whose numbers of words choose the measure, about
+SPREAD_PARTS = 20  # in which some texts are read
 AT_A_TIME = 500  # texts that are read to tell whether all fit
 
 
@@ -267,13 +269,25 @@ def _choose_measure(
     """Choose the measure by the settings, or by what was read, unless one was named. Say why."""
     if not plan.is_auto:
         return plan.measure, plan.chosen
+    name: PairMeasure
     if is_stored:
         name, reason = read_measure(settings)
     else:
         words = [side.words.table()[:, 0] for side in sides if side.words is not None]
         every = np.concatenate(words)
         name, reason = choose_measure(settings, every[:: len(every) // LOOKED_AT or 1].tolist())
+        if name == "words" and (choice := choose_for_scans(_read_some(sides))):
+            name, reason = choice
     return measures.measure_named(name), reason
+
+
+def _read_some(sides: Sequence[CorpusSide]) -> Iterator[str]:
+    """Read some texts of all sides, part by part, each from everywhere in a side."""
+    for side in sides:
+        rows = take_evenly(np.arange(len(side.ids)), LOOKED_AT)
+        for first in range(SPREAD_PARTS):
+            some = rows[first::SPREAD_PARTS].tolist()
+            yield from (text or "" for text in side.texts(some))
 
 
 def _number_groups(
