@@ -23,7 +23,8 @@ NAVIGATION = {
         "guides/evening", "guides/new-documents", "guides/daily", "migrate",
     ),
     "Reference": (
-        "commands", "library", "sources", "duplicates", "passages", "scanned", "measures", "clusters",
+        "commands", "library", "sources", "duplicates", "passages", "scanned", "measures",
+        "clusters",
         "answers", "review", "unique", "merge", "report", "collapse", "gate", "serve", "clients",
         "annotate", "explain", "tuning", "parameters", "fields", "operations", "security",
         "versions", "reliability",
