@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,8 @@ from neardup_solr.cli.typed import Typed, choose_columns
 
 if TYPE_CHECKING:
     from neardup_solr.argument_types import TableOrJson
-    from neardup_solr.text.diff import Words
+    from neardup_solr.records import Passage
+    from neardup_solr.text.diff import Change, Words
     from neardup_solr.verbs.explain.explanation import Explanation
     from neardup_solr.verbs.explain.facts import Facts
     from neardup_solr.verbs.explain.subject import Subject
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 CONTEXT = 5  # unchanged words beside a change
 LONGEST_RUN = 60  # changed words shown in one place, more are cut in the middle
 MOST_CHANGES = 20
+LONGEST_PASSAGE, END = 120_000, 400  # characters; of a longer one, only the ends are shown
 WORTH_CUTTING = 12  # words; fewer are shown rather than counted
 BEGINNING = 40  # words shown of unrelated texts
 UNLIKE = 0.25  # below this similarity by words, texts are not compared word by word
@@ -87,10 +90,8 @@ def _print(explanation: Explanation) -> None:
         say(f"{tables.describe_way(way.name)} finds them: {why}.", indent=2)
     for reason in explanation.reasons:
         say(printable(reason), indent=2)
-    texts = [] if facts.rows[0].field else [_show_beginning(each) for each in facts.both]
-    if texts and (facts.is_exact or facts.measured("words").similarity >= UNLIKE):
-        texts = [_show_changes(facts, console.color_system is not None and not console.no_color)]
-    for text in texts:
+    is_coloured = console.color_system is not None and not console.no_color
+    for text in _show_texts(facts, is_coloured=is_coloured):
         say()
         say(*text)
     for rows in tables.list_tables(facts):
@@ -115,15 +116,54 @@ def _show_beginning(document: Subject) -> list[Part]:
     return [(f"{printable(document.id)}: ", "bold"), words, (end, "dim")]
 
 
-def _show_changes(facts: Facts, is_coloured: bool) -> list[Part]:
+def _show_texts(facts: Facts, *, is_coloured: bool) -> Iterator[list[Part]]:
+    """Show what differs, only in the longest passages of long texts, or how unlike texts begin."""
+    if facts.is_record:
+        return
+    if facts.has_passages:
+        from neardup_solr.verbs.explain.tables import list_longest
+
+        for each in list_longest(facts.passages):
+            spans = (each.start, each.end), (each.other_start, each.other_end)
+            place = " and ".join(f"{start:,}–{end:,}" for start, end in spans)
+            yield [(f"characters {place}: ", "bold"), *_show_passage(each, is_coloured=is_coloured)]
+    elif facts.is_exact or facts.measured("words").similarity >= UNLIKE:
+        (row,) = facts.rows
+        yield _show_changes(facts.first.words, facts.second.words, [*row.runs], is_coloured)
+    else:
+        yield from map(_show_beginning, facts.both)
+
+
+def _show_passage(passage: Passage, *, is_coloured: bool) -> list[Part]:
+    """Show the changes of a passage, without the middle of a long one."""
+    from neardup_solr.text.diff import changes, mark_same, split
+
+    texts = [passage.text or "", passage.other_text or ""]
+    if max(map(len, texts)) <= LONGEST_PASSAGE:
+        first, second = map(split, texts)
+        runs = [*mark_same(changes(first.forms, second.forms), ((), ()))]
+        return _show_changes(first, second, runs, is_coloured)
+    ends, left = list[list[Part]](), passage.words
+    for cut, at in ((slice(END), -1), (slice(-END, None), 0)):
+        first, second = (split(text[cut]) for text in texts)
+        runs = [*mark_same(changes(first.forms, second.forms), ((), ()))]
+        while runs and runs[at].kind != "equal":  # parts of words, and what one side lacks
+            del runs[at]
+        left -= sum(run.first.stop - run.first.start for run in runs)
+        ends.append(_show_changes(first, second, runs, is_coloured))
+    return [*ends[0], (f"\n… {left:,} words …\n", "dim"), *ends[1]]
+
+
+def _show_changes(
+    first: Words, second: Words, changed: Sequence[Change], is_coloured: bool
+) -> list[Part]:
     """Show the changes that make one text the other.
 
     Changed words are in colour, or marked [-so-] and {+so+}, as in git's word diff. What the
     measure takes for the same is not, but if it is written in another way, that follows "≈".
     """
-    first, second = facts.first.words, facts.second.words
     runs = [(is_equal, [*run]) for is_equal, run in
-            groupby(facts.rows[0].runs, lambda change: change.kind == "equal")]  # fmt: skip
+            groupby(changed, lambda change: change.kind == "equal")]  # fmt: skip
     more = sum(not is_equal for is_equal, _ in runs) - MOST_CHANGES
     shown, parts = 0, list[Part]()
     for at, (is_equal, run) in enumerate(runs):

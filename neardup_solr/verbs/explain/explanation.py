@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from neardup_solr.verbs.explain.facts import APART, BEYOND, FOUND, MISSED, Facts
 from neardup_solr.verbs.explain.reasons import give_reasons
 from neardup_solr.verbs.explain.tables import list_tables, mark_words
 
+MOST_WORDS = 20_000  # of texts with changes, which take a third of a second
 SHARED = ("shared_words", "shared_shingles", "shared_bands", "differing_bands", "chance", "ways")
 VERDICTS = {  # by: is it a candidate, is it within the limits
     (True, True): FOUND,
@@ -48,7 +48,9 @@ class Explanation:
         facts, safe = self.facts, show_invisibles
         ids = " – ".join(safe(each.id, is_id=True) for each in (facts.first, facts.second))
         reasons = "".join(f"<p>{safe(reason)}</p>" for reason in self.reasons)
-        words = [safe(text) for row in facts.rows if not row.field for text in mark_words(row)]
+        is_compared = not (facts.is_record or facts.has_passages)
+        rows = facts.rows if is_compared else []
+        words = [safe(text) for row in rows for text in mark_words(row)]
         tables = "".join(
             make_html_table(heads, [[Markup(safe(cell)) for cell in row] for row in rows])
             for heads, *rows in list_tables(facts)
@@ -73,10 +75,10 @@ def explain_facts(facts: Facts) -> Explanation:
     )
 
 
-def make_record(explanation: Explanation, most: float = math.inf) -> dict[str, Any]:
+def make_record(explanation: Explanation, most: int = MOST_WORDS) -> dict[str, Any]:
     """Make the whole record for programs, with settings as their fingerprints.
 
-    It has no changes if a text has more than `most` words: they hold Python's lock all the time.
+    It has no changes if a text has more than `most` words, which take long and hold Python's lock.
     """
     facts = explanation.facts
     words, other_words = facts.first.words, facts.second.words
@@ -106,5 +108,6 @@ def make_record(explanation: Explanation, most: float = math.inf) -> dict[str, A
         "alignment": [row._asdict() for row in facts.alignment or ()],
         **{name: getattr(facts, name) for name in SHARED},
         "advice": explanation.advice or None,
+        "passages": facts.passages,
         "changes": None if facts.longest > most else [*map(show, facts.changes)],
     }  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 
 from neardup_solr import measures
 from neardup_solr.argument_types import PairMeasure, Way
+from neardup_solr.candidates.passages import list_passages
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import ALIGNED, NUMBERS
 from neardup_solr.measures.alignment import Aligned, alignment, compare_records
@@ -19,6 +20,7 @@ from neardup_solr.measures.equality import ANYTHING, Equality
 from neardup_solr.measures.frequencies import Frequencies
 from neardup_solr.measures.pairs import first_with_each
 from neardup_solr.minhash import sign, signature
+from neardup_solr.records import Passage
 from neardup_solr.reports.pair import PairTable, Record, Row
 from neardup_solr.settings import WORD_CAP, Settings
 from neardup_solr.text.diff import Change, changes
@@ -32,6 +34,7 @@ from neardup_solr.verbs.explain.subject import Subject
 
 # The ways to search for candidates, the preferred one first.
 SEARCHES = {"bands": WAYS["bands"], **WAYS}
+LONG = 150  # words; of longer texts, passages say more than all changes
 FOUND, MISSED, BEYOND, APART = "found", "missed", "beyond the limits", "apart"
 
 
@@ -315,11 +318,34 @@ class Facts:
         )  # fmt: skip
 
     @cached_property
+    def passages(self) -> list[Passage]:
+        """The passages of 20 words or more that both texts have, with their texts."""
+        contents = [each.entry.content for each in self.both]
+        return list_passages([each.id for each in self.both], contents, has_texts=True)
+
+    @property
+    def has_passages(self) -> bool:
+        """True if passages say more than all changes: of long texts, or of parts of any texts."""
+        if self.is_record or not self.passages:
+            return False
+        is_edition = self.passages[0].relation in ("copy", "edited")
+        return not is_edition or min(each.entry.num_words for each in self.both) > LONG
+
+    @cached_property
+    def is_record(self) -> bool:
+        """True if the pair is shown field by field."""
+        return all(self.values)
+
+    @cached_property
+    def values(self) -> Sequence[Record]:
+        """The values of both by field, empty if a text is no record."""
+        return self.records or [self.table.split(each.entry.content) or {} for each in self.both]
+
+    @cached_property
     def rows(self) -> list[Row]:
         """The table of the pair, field by field, or both texts without any fields."""
-        split = [self.table.split(each.entry.content) or {} for each in self.both]
-        if all(records := self.records or split):
-            return [*self.table.list_rows(records, self.evidence, self.similarity)]
+        if self.is_record:
+            return [*self.table.list_rows(self.values, self.evidence, self.similarity)]
         return [self.table.compare("", self.first.words, self.second.words)]
 
     def measured(self, name: str) -> Measured:

@@ -507,3 +507,38 @@ def test_characters_of_scripts_without_blanks_are_shown(tmp_path: Path) -> None:
     assert "one – other: compared, but beyond the limits" in lines
     [measured] = [line.split() for line in lines if line.startswith("words")]
     assert measured == ["words", "0.417", "14"]
+
+
+def test_long_texts_are_explained_by_their_passages(tmp_path: Path) -> None:
+    """Of long texts the passages in common are shown, and the words that differ in each."""
+    draw = random.Random(7)
+    many = ["".join(draw.choices("abcdefghijklmnop", k=7)) for _ in range(900)]
+    first, second = many[:400], [*many[400:600], *many[100:160], *many[600:]]
+    second[230] = "otherwise"
+    source = tmp_path / "long.jsonl"
+    texts = {"1": " ".join(first), "2": " ".join(second), "3": " ".join(many[20:50])}
+    source.write_text(
+        "".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in texts.items())
+    )
+    shown = neardup("explain", "1", "2", "--source", str(source)).stdout
+    assert f"[-{many[130]}-] {{+otherwise+}}" in shown
+    printed = neardup("explain", "1", "2", "--source", str(source), "--format", "json").stdout
+    (passage,) = json.loads(printed)["passages"]
+    assert (passage["relation"], passage["words"]) == ("shares", 60)
+    assert texts["1"][passage["start"] : passage["end"]] == passage["text"]
+    assert texts["2"][passage["other_start"] : passage["other_end"]] == passage["other_text"]
+    assert passage["text"] == " ".join(many[100:160])
+    (part,) = nd.explain(source, "1", "3").facts.passages
+    assert (part.relation, part.other_share) == ("contains", 1.0)
+
+
+def test_texts_of_a_hundred_thousand_words_have_no_list_of_changes() -> None:
+    """The ends of a very long passage are shown; its changes would take long to list."""
+    draw = random.Random(8)
+    many = ["".join(draw.choices("abcdefghijklmnop", k=6)) for _ in range(40_000)]
+    other = [*many[:60], "inserted", *many[60:]]
+    documents = [Document(id="a", text=" ".join(many)), Document(id="b", text=" ".join(other))]
+    explanation = nd.explain(documents, "a", "b")
+    (passage,) = explanation.facts.passages
+    assert (passage.relation, passage.words) == ("copy", 40_001)
+    assert many[39_999] not in explanation._repr_html_()
