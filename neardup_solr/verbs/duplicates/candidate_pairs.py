@@ -113,9 +113,7 @@ def _find_candidates(
     def tell(stage: str, done: int, total: int | None = len(corpus)) -> None:
         plan.on_progress(Progress(stage, done, total))
 
-    if copies is not None and (
-        way == "words" or (way == "all" and len(corpus) > SIZES.crossed_documents)
-    ):
+    if copies is not None and pairs_distinct(way, corpus):
         return _pair_distinct(corpus, way, replace(joining, fresh=fresh), copies)
     least = floor(corpus.measure.least(plan.limits_by(corpus.measure)))
     if way == "all":
@@ -153,6 +151,11 @@ def _find_candidates(
     parts = (candidates.pairs[at : at + BLOCK] for at in range(0, len(candidates.pairs), BLOCK))
     are_same = [groups[part[:, 0]] == groups[part[:, 1]] for part in parts]
     return replace(candidates, pairs=candidates.pairs[np.concatenate([NO_PAIRS, *are_same])])
+
+
+def pairs_distinct(way: Way, corpus: Corpus) -> bool:
+    """Tell whether candidates of a way stand for their copies, if these are known."""
+    return way == "words" or (way == "all" and len(corpus) > SIZES.crossed_documents)
 
 
 def _pair_distinct(corpus: Corpus, way: Way, joining: Joining, copies: Copies) -> Candidates:

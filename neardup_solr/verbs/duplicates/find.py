@@ -108,7 +108,7 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
         _warn_of_records(plan, corpus)
         since = None if earlier is None else earlier.changes
         if isinstance(earlier, EarlierRecords) and comparison.matcher is not None:
-            since = replace(earlier.changes, drift=earlier.describe_drift(comparison.matcher))
+            since = earlier.complete(comparison.matcher)
             if since.drift:
                 LOG.warning(DRIFT, since.drift)
         result = make_result(

@@ -25,7 +25,7 @@ from neardup_solr.measures.record_matcher import RecordMatcher
 from neardup_solr.measures.weights import Weights
 from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.records import NO_DISTANCE
-from neardup_solr.sizes import SIZES
+from neardup_solr.verbs.duplicates.candidate_pairs import pairs_distinct
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import AT_ONCE
 from neardup_solr.verbs.duplicates.plan import RunPlan
@@ -73,7 +73,7 @@ class EarlierRecords:
             self._is_kept, self.changes = False, Changes(reason=reason)
             return matcher
         request, limits = plan.request, plan.limits_by(corpus.measure)
-        if way == "all" and len(corpus) <= SIZES.crossed_documents:  # each is compared for itself
+        if not pairs_distinct(way, corpus):  # each is compared for itself
             copies = None
         asked = (way, request.cap, request.equal, plan.may_be_lists, copies is None)
         work = (__version__, corpus.settings.fingerprint, *plan.fields.items(), limits, asked)
@@ -173,22 +173,28 @@ class EarlierRecords:
         self._arrays |= {"near": number_pairs(pairs), "similarities": similarities}
         self._arrays["keys"][list(forgotten)] = UNKNOWN
 
-    def describe_drift(self, matcher: RecordMatcher) -> str:
-        """Describe how the new records differ from those that taught the weights, or ""."""
+    def complete(self, matcher: RecordMatcher) -> Changes:
+        """Complete the changes by how new records differ, or by why nothing is remembered."""
+        if self._is_kept and (
+            matcher.weights is None or matcher.weights.as_wholes or matcher.border
+        ):
+            self._is_kept = False
+            reason = "records that are matched as two lists are not remembered"
+            return replace(self.changes, reason=reason)
         if not self._is_kept:
-            return ""
-        rows = np.flatnonzero(self._arrays["keys"] != UNKNOWN)
-        is_new = np.ones(len(rows), np.bool_)
+            return self.changes
+        keys = self._arrays["keys"]
+        rows = np.flatnonzero(keys != UNKNOWN)
+        is_new = np.ones(len(keys), np.bool_)
         if self._is_used and not isinstance(self._stored, str):
-            is_new = ~mark_among(self._arrays["keys"][rows], self._stored[1]["keys"])
+            is_new = ~mark_among(keys, self._stored[1]["keys"])
         pairs = pairs_of(self._arrays["near"])
-        is_row_new = np.zeros(len(self._arrays["keys"]), np.bool_)
-        is_row_new[rows] = is_new
-        traits = find_traits(matcher.columns, rows, is_new, pairs[is_row_new[pairs].any(axis=1)])
+        pairs = pairs[is_new[pairs].any(axis=1)]
+        traits = find_traits(matcher.columns, rows, is_new[rows], pairs)
         if not self._is_used:
             self._traits = traits
-            return ""
-        return describe_drift(self._traits, traits)
+            return self.changes
+        return replace(self.changes, drift=describe_drift(self._traits, traits))
 
     def write(self, plan: RunPlan, matcher: RecordMatcher) -> None:
         """Store this run in place of the earlier, if it can be remembered.
@@ -196,7 +202,7 @@ class EarlierRecords:
         Raises SourceError if the file cannot be written.
         """
         weights = matcher.weights
-        if not self._is_kept or weights is None or weights.as_wholes or matcher.border:
+        if not self._is_kept or weights is None:
             return
         traits = {name: [[*share] for share in of] for name, of in self._traits.items()}
         about = {
