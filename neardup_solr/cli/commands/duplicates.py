@@ -132,6 +132,7 @@ def duplicates(
         merging.say(merged)
     if counts is not None:
         _say_outside(result)
+    if counts is not None and merged is None:
         _say_fuller(result)
     if mark and not typed.paths:
         if result.doubt and not (dry_run or yes):
@@ -290,7 +291,8 @@ def _say_fuller(result: Duplicates) -> None:
         have = "has" if result.fuller == 1 else "have"
         show.say(
             f"{result.fuller:,} of the removed {have} more filled fields than the record that is"
-            " kept: --canonical fullest keeps the one with the most."
+            " kept: --canonical fullest keeps the one with the most, --merge FILE has the values of"
+            " all."
         )
 
 

@@ -230,6 +230,10 @@ def test_removed_records_that_are_fuller_are_counted(
     kept = [line.split(",")[0] for line in Path("u.csv").read_text().splitlines()[1:]]
     assert kept == [*stay, "5", "6"]
     assert ("1 of the removed has more filled fields" in ran.stderr) == is_said
+    assert ("--merge FILE has the values of all" in ran.stderr) == is_said
+    both = ("--unique", "u.csv", "--merge", "m.csv")
+    ran = neardup("duplicates", "members.csv", *COLUMNS, *rule, *both, "--yes")
+    assert "more filled fields" not in ran.stderr  # of which nothing is gone
     found = nd.duplicates(
         "members.csv", fields="name,street,phone:exact,born:date", canonical="fullest"
     )
