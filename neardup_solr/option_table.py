@@ -198,7 +198,9 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             "Apply answers: 'same' adds a pair to the result, 'different' removes it.", "FILE"
         ),
         "model": Option("Compare with a model written by neardup tune --answers.", "FILE"),
-        "min_words": Option("Words of a passage, at least."),
+        "min_words": Option(
+            "Words of a passage, at least [default: 8 to 20, by the size of SOURCE]."
+        ),
         "without_common": Option(
             "Ignore passages that many texts share: boilerplate, footers, templates.", seldom=True
         ),

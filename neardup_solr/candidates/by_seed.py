@@ -17,7 +17,7 @@ from neardup_solr.measures.relation import cover
 from neardup_solr.progress import prefetch, thread_pool
 from neardup_solr.settings import SEED_CAP
 
-WINDOW, WIDEST = 16, 64  # runs of letters of which a seed is chosen; of very many letters, more
+WINDOW, WIDEST = 8, 64  # runs of letters of which a seed is chosen; of very many letters, more
 MOST_SEEDS = 1 << 25  # for which the window is not made wider
 HASH_BITS = 36  # of a hash; the others are for the number of a seed
 SHORTEST = 48  # letters of a passage that makes a candidate

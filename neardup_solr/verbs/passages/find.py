@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.candidates.by_seed import Rows, Seeds, collect_seeds, match_texts
 from neardup_solr.candidates.passage_columns import PassageColumns
-from neardup_solr.candidates.passages import least_letters, round_passages
+from neardup_solr.candidates.passages import choose_min_words, least_letters, round_passages
 from neardup_solr.cores import count_cores
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import ArgumentError
@@ -49,9 +49,9 @@ def _find_passages(plan: RunPlan, request: PassagesRequest) -> Passages:
         plan.on_progress(Progress(MATCHING, 0, len(corpus)))
         seeds = collect_seeds(letters, count_cores())
         sizes = np.diff(letters.bounds)
-        least = least_letters(sizes, words, request.min_words)
-        rows = _match(plan, corpus, letters, seeds, least)
-        rows = round_passages(letters, rows, request.min_words)
+        min_words = request.min_words or choose_min_words(int(words.sum()))
+        rows = _match(plan, corpus, letters, seeds, least_letters(sizes, words, min_words))
+        rows = round_passages(letters, rows, min_words)
         plan.on_progress(Progress("cutting", 0))
         cut = cut_texts(rows, corpus.texts, has_texts=request.texts)
         needed = sort_distinct(rows[:, :2].ravel())
@@ -65,7 +65,7 @@ def _find_passages(plan: RunPlan, request: PassagesRequest) -> Passages:
             _columns=columns,
             _strikes=_note_records(plan, corpus, needed, state),
             documents=sum(side.documents for side in sides),
-            min_words=request.min_words,
+            min_words=min_words,
             against=corpus.is_across,
             cap=SEED_CAP,
             hot=int(np.count_nonzero(np.diff(seeds.group_ends) > SEED_CAP)),

@@ -30,7 +30,7 @@ class PassagesRequest:
     source: Compared
     _: KW_ONLY
     against: Compared | None = None
-    min_words: int = 20
+    min_words: int | None = None
     texts: bool = False
     fq: OneOrMore = ()
     id: str | None = None
@@ -45,7 +45,7 @@ class PassagesRequest:
 
         Raises ArgumentError if a value is not possible.
         """
-        if self.min_words < FEWEST:
+        if self.min_words is not None and self.min_words < FEWEST:
             reason = f"`min_words` cannot be {self.min_words}"
             raise ArgumentError(reason, f"give {FEWEST} or more", code="argument-out-of-range")
         sides = (self.source, self.against)
