@@ -74,6 +74,10 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         "search.text": Option(
             "Text to search for; in the command, - is standard input.", flags="--text"
         ),
+        "search.passages": Option(
+            "List the passages of 20 words or more that documents share with the text, however"
+            " unlike they are as a whole. Candidates are found by shingles."
+        ),
         "ordered": Option("The order of the ids in a pair matters (first source, second source)."),
         "into": Option("Write into this collection; leave the original unchanged.", "OTHER"),
         "which": Option(

@@ -191,7 +191,8 @@ class Match:
     """Near-duplicate found by `search`.
 
     `distance`: words inserted, deleted or replaced, None if the measure has no distance;
-    `similarity`: similarity by the measure, 0 to 1; `shared`: terms in common.
+    `similarity`: similarity by the measure, 0 to 1; `shared`: terms in common; `passages`: passages
+    that both have, if `passages` was set.
     """
 
     id: str
@@ -199,6 +200,7 @@ class Match:
     similarity: float
     shared: int
     content: str
+    passages: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

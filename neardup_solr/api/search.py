@@ -27,6 +27,7 @@ def search(
     max_distance: int | None = None,
     min_similarity: float | None = None,
     answers: str | Path | None = None,
+    passages: bool = False,
 ) -> list[Match]:
     """Find the near-duplicates of a document or of a text in a collection, most similar first.
 
@@ -35,6 +36,10 @@ def search(
     Give either `id` or `text`. Only the documents that share the most terms are compared, at most
     `candidates` of them. A document is never its own match. If it lacks a value in a `same` field,
     it has no matches. With `text`, `same` may name only "first_word" and "md5_hash".
+
+    With `passages`, documents that share a passage of 20 words or more are found, too, however
+    unlike they are as a whole, and come first. The collection needs shingles (of all `fields`),
+    unless `by` names another way.
 
     Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks a required
     field, SolrError if Solr does not answer.
@@ -54,4 +59,5 @@ def search(
         max_distance=max_distance,
         min_similarity=min_similarity,
         answers=answers,
+        passages=passages,
     )

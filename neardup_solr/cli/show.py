@@ -20,7 +20,7 @@ from neardup_solr.variables import read_number
 
 if TYPE_CHECKING:
     from neardup_solr.progress import OnProgress, Progress
-    from neardup_solr.records import AnyId, Cluster, Match, Pair
+    from neardup_solr.records import AnyId, Cluster, Match, Pair, Passage
     from neardup_solr.verbs.evaluate.evaluation import Evaluation
     from neardup_solr.verbs.index_run import IndexSummary
     from neardup_solr.verbs.report import Report
@@ -203,6 +203,21 @@ def print_matches(matches: Sequence[Match]) -> None:
         for id in [printable(match.id)]
     ]
     _print_groups(("id", "distance", "similarity", "shared", "text"), groups)
+
+
+def print_passages(passages: Iterable[Passage]) -> None:
+    """Print passages as a table."""
+    fold, right = {"overflow": "fold"}, {"justify": "right"}
+    columns: dict[str, dict[str, Any]] = {
+        "id": fold, "relation": {}, "other_id": fold, "words": right, "similarity": right,
+        "passage": {"ratio": 1, "no_wrap": True, "overflow": "ellipsis"},
+    }  # fmt: skip
+    rows = (
+        (str(each.id), each.relation, str(each.other_id), f"{each.words:,}",
+         f"{each.similarity:.3f}", one_line(each.text or ""))
+        for each in passages
+    )  # fmt: skip
+    print_table(columns, rows)
 
 
 def print_report(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from itertools import chain
 from typing import Any, Final, cast
 
@@ -123,6 +124,12 @@ def match_rows(matches: Iterable[records.Match]) -> RowTable:
     return RowTable(rows, MATCH_COLUMNS)
 
 
+def passage_rows(passages: Iterable[records.Passage]) -> RowTable:
+    """Make rows of passages, with their texts."""
+    names = [each.name for each in fields(records.Passage)]
+    return RowTable((_row(each, names) for each in passages), names)
+
+
 def name_columns(
     pairs: Sequence[records.Pair | records.Duplicate], columns: tuple[str, ...] = DUPLICATE_COLUMNS
 ) -> tuple[str, ...]:
@@ -131,6 +138,8 @@ def name_columns(
     return (*columns, ANSWER) if has_answers else columns
 
 
-def _row(pair: records.Pair | records.Match, columns: Sequence[str]) -> dict[str, Any]:
+def _row(
+    pair: records.Pair | records.Match | records.Passage, columns: Sequence[str]
+) -> dict[str, Any]:
     row = {name: getattr(pair, name) for name in columns}
     return row | {"similarity": round(pair.similarity, 4)}

@@ -53,6 +53,7 @@ class Criteria:
     equality: Equality = ANYTHING
     measure: str | Measure = "words"
     limits: Limits = NO_LIMITS
+    passages: bool = False
 
     def __post_init__(self) -> None:
         measures.measure_of(self.measure, self.limits)  # checks them

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from neardup_solr.measures import Limits
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.measures.rerank import nearness, rerank
 from neardup_solr.minhash import make_entry
-from neardup_solr.records import Document, Match, Pair, ordered
+from neardup_solr.records import Document, Match, Pair, Passage, ordered
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import OtherSettings
@@ -52,19 +52,21 @@ def search_collection(
     max_distance: int | None,
     min_similarity: float | None,
     answers: str | Path | None,
+    passages: bool,
 ) -> list[Match]:
     """Find the near-duplicates of a document or of a text, most similar first."""
     reason = "give either `id` or `text`"
     code = "arguments-conflict" if text is not None else "argument-missing"
     require((id is None) != (text is None), reason, NOT_BOTH, code=code)
     criteria = Criteria(
-        by=by,
+        by=by or ("shingles" if passages else None),
         candidates=candidates,
         fq=listed(fq),
         same=listed(same),
         equality=parse_equality(equal),
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
+        passages=passages,
     )
     reason = "`answers` cannot be used with `text`"
     require(answers is None or id is not None, reason, "use `id`", code="arguments-conflict")
@@ -98,7 +100,8 @@ def search_collection(
         for id, pair in near.items()
         if id in added
     ]  # fmt: skip
-    return sorted([*(match for match in matches if match.id in near), *more], key=nearness)
+    obeyed = [*(match for match in matches if match.id in near), *more]
+    return sorted(obeyed, key=reuse)
 
 
 def _read_document(collection: Collection, id: str, fields: Sequence[str]) -> Document:
@@ -152,14 +155,41 @@ def _compare_candidates(
     entry = make_entry(document, only_terms(settings, criteria), is_signed=is_signed)
     hits = find_hits(finder, entry, criteria, lambda hit: hit.id != id)
     comparer = finder.comparer
-    near = [hit for hit in hits if comparer.may_be_near(entry.num_words, hit.num_words)]
+    near = [hit for hit in hits if criteria.passages
+            or comparer.may_be_near(entry.num_words, hit.num_words)]  # fmt: skip
     rows = {hit.id: hit.fields for hit in near}
     if near and not is_read:
         rows = {row[ID]: row for row in collection.stored([*rows], read)}
     contents = {id: row[field] for id, row in rows.items()
                 if row.get(field := measure.compared_field)}  # fmt: skip
-    matches = rerank(entry, near, contents, comparer)
-    return [replace(match, content=rows[match.id].get(TEXT, "")) for match in matches]
+    texts = {id: row.get(TEXT, "") for id, row in rows.items()}
+    shared = _find_passages(document, texts) if criteria.passages else {}
+    anything = replace(comparer, limits=Limits(min_similarity=0.0))
+    matches = [
+        *rerank(entry, [hit for hit in near if hit.id in shared], contents, anything),
+        *rerank(entry, [hit for hit in near if hit.id not in shared], contents, comparer),
+    ]
+    matches = [
+        replace(match, content=texts[match.id], passages=tuple(shared.get(match.id, ())))
+        for match in matches
+    ]
+    return sorted(matches, key=reuse)
+
+
+def _find_passages(document: Document, texts: Mapping[str, str]) -> dict[str, list[Passage]]:
+    """Find the passages that a document shares with others, by the ids of these."""
+    from neardup_solr.candidates.passages import list_passages
+
+    shared: dict[str, list[Passage]] = {}
+    ids = [document.id, *texts]
+    for each in list_passages(ids, [document.text, *texts.values()], has_texts=True):
+        shared.setdefault(each.other_id, []).append(each)
+    return shared
+
+
+def reuse(match: Match) -> tuple[int, tuple[float, int, tuple[int, int, str]]]:
+    """Make the sort key of a match: those whose passages have most words, the most similar."""
+    return -sum(each.words for each in match.passages), nearness(match)
 
 
 def pair_with(id: str, match: Match) -> Pair:

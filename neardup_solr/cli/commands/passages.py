@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -100,17 +100,7 @@ def _say_struck(struck: Struck, path: Path) -> None:
 def _print_longest(result: Passages) -> None:
     """Print the longest passages as a table."""
     longest = result.longest(show.MOST_ROWS)
-    fold, right = {"overflow": "fold"}, {"justify": "right"}
-    columns: dict[str, dict[str, Any]] = {
-        "id": fold, "relation": {}, "other_id": fold, "words": right, "similarity": right,
-        "passage": {"ratio": 1, "no_wrap": True, "overflow": "ellipsis"},
-    }  # fmt: skip
-    rows = (
-        (str(each.id), each.relation, str(each.other_id), f"{each.words:,}",
-         f"{each.similarity:.3f}", show.one_line(each.text or ""))
-        for each in longest
-    )  # fmt: skip
-    show.print_table(columns, rows)
+    show.print_passages(longest)
     if more := len(result) - len(longest):
         show.say(f"... and {show.counted(more, 'shorter passage')}: -o passages.csv has all.")
 

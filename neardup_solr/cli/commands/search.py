@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def search(typed: Typed, *, format: RowFormat | None = None) -> int:
     """Find the near-duplicates of one document or text."""
-    from neardup_solr.reports.rows import match_rows
+    from neardup_solr.candidates.passages import MIN_WORDS
+    from neardup_solr.reports.rows import match_rows, passage_rows
 
     if (typed["id"] is None) == (typed["text"] is None):
         raise click.BadParameter("give either --id or --text")
@@ -29,10 +30,18 @@ def search(typed: Typed, *, format: RowFormat | None = None) -> int:
         typed = typed.replace(text=sources.open_source("-").text())
     target = typed.connect()
     matches = nd.search(target, **typed.arguments)
-    if as_rows is None:
-        show.print_matches(matches)
+    shared = [each for match in matches for each in match.passages]
+    if as_rows is not None:
+        rows = passage_rows(shared) if typed["passages"] else match_rows(matches)
+        show.print_rows(rows.lines(as_rows))
+    elif typed["passages"]:
+        show.print_passages(shared)
     else:
-        show.print_rows(match_rows(matches).lines(as_rows))
+        show.print_matches(matches)
+    if typed["passages"] and (without := sum(not match.passages for match in matches)):
+        show.say(
+            f"{show.counted(without, 'near-duplicate')} without a passage of {MIN_WORDS} words."
+        )
     if not matches:
         show.say(_describe_nothing(target, typed["id"]))
         show.say_if_full_text(typed["fq"], target.place)
