@@ -29,3 +29,12 @@ def kind_of(source: Any) -> str:
         return "columns"
     is_iterable = hasattr(source, "__iter__") and not hasattr(source, "read")
     return "records" if is_iterable and not isinstance(source, bytes | bytearray) else ""
+
+
+def can_be_read_again(source: Any) -> bool:
+    """Tell whether what is in memory can be read again by places: a table, or a list."""
+    kind = kind_of(source)
+    is_table = kind in ("pandas", "polars", "lazy")
+    if kind == "arrow":  # but no stream or dataset
+        is_table = hasattr(source, "take") and hasattr(source, "__len__")
+    return is_table or isinstance(source, list | tuple)

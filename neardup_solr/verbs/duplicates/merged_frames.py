@@ -43,7 +43,7 @@ class FrameStore:
         source, kind = records.source, kind_of(records.source)
         if kind == "lazy":
             source, kind = source.collect(), "polars"
-        is_table = kind in FRAMES and (kind != "arrow" or hasattr(source, "take"))
+        is_table = kind in FRAMES
         are_dicts = isinstance(source, list | tuple) and all(
             kind_of_item(item) == MAPPING for item in source
         )

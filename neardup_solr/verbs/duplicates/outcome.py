@@ -17,6 +17,7 @@ from neardup_solr.measures.equality import NUMBERS, SYMBOLS
 from neardup_solr.records import AnyId
 from neardup_solr.reports.pair import PairTable
 from neardup_solr.settings import CAP, WORD_CAP
+from neardup_solr.sources.kinds import can_be_read_again
 from neardup_solr.sources.source import is_collection, shown_name
 from neardup_solr.verbs.duplicates.candidate_pairs import make_joining
 from neardup_solr.verbs.duplicates.comparison import Comparison
@@ -141,8 +142,9 @@ def _note_records(
     records = SourceRecords.of(plan, side, numbers, state)
     if paths_of(plan.source) is not None:
         return records, None
+    source = plan.source if can_be_read_again(plan.source) else None
     count = len(side.are_documents)
-    return records, HeldRecords(plan.source, plan.readings[0], numbers, count)
+    return records, HeldRecords(source, plan.readings[0], numbers, count)
 
 
 def _name(source: Compared) -> str:

@@ -83,7 +83,10 @@ class RecordNumbers:
 
 @dataclass(frozen=True, slots=True)
 class HeldRecords:
-    """The records of a source in memory, which is not copied, and their number."""
+    """The records of a source in memory, which is not copied, and their number.
+
+    The `source` is None if it can be read only once.
+    """
 
     source: Any
     reading: Reading

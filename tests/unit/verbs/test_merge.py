@@ -2,6 +2,7 @@
 
 import csv
 import json
+import pickle
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -286,6 +287,12 @@ def test_what_is_in_memory_is_written_by_others(tmp_path: Path) -> None:
         merge(iter(ROWS))
     with refusal(ArgumentError, "argument-type", "DataFrames"):
         merge([("1", ONE), ("2", ONE)])
+    found = nd.duplicates(row for row in ROWS)
+    assert pickle.loads(pickle.dumps(found)).clusters == found.clusters
+    for once in (found, nd.duplicates(TABLE.to_reader())):
+        with refusal(ArgumentError, "argument-type", "DataFrames"):
+            once.merge()
+    assert len(merge(TABLE.to_batches()[0]).records) == 2
     rows = [*ROWS]
     found = nd.duplicates(rows)
     rows.pop()
