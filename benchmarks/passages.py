@@ -232,15 +232,17 @@ def sections(runs: Mapping[str, Figures], tools: Sequence[str]) -> Iterator[tupl
     yield "Seconds and memory", results.table(heads, cost)
     kinds = list(dict.fromkeys(kind for run in runs.values() for tool in tools if tool in run
                                for kind in run[tool]["kinds"]))  # fmt: skip
-    for title, figure in (
-        ("Recall by kind", "recall"), ("Right relation, of the pairs reported", "relation"),
-        ("Characters of what was planted that are in passages", "characters"),
-        ("Characters of passages that were planted", "characters, precision"),
+    named = [tool for tool in tools if tool.startswith(OURS)]
+    for title, figure, some in (
+        ("Recall by kind", "recall", tools),
+        ("Right relation, of the pairs reported", "relation", named),
+        ("Characters of what was planted that are in passages", "characters", tools),
+        ("Characters of passages that were planted", "characters, precision", tools),
     ):  # fmt: skip
         yield title, results.table(
             ["family", "tool", *kinds],
             [[name, tool, *(run[tool]["kinds"].get(kind, {}).get(figure, "") for kind in kinds)]
-             for name, run in runs.items() for tool in tools if tool in run],
+             for name, run in runs.items() for tool in some if tool in run],
         )  # fmt: skip
 
 
@@ -249,7 +251,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--families", nargs="+", choices=FAMILIES, default=list(FAMILIES))
+    parser.add_argument("--families", nargs="*", choices=FAMILIES, default=list(FAMILIES))
     parser.add_argument("--tools", nargs="+", choices=reuse_peers.TOOLS, default=[OURS, "plain"])
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--print", action="store_true", help="keep nothing")

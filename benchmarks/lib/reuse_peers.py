@@ -7,7 +7,8 @@ writes JSON lines of a, b, a_start, a_end, b_start and b_end (characters). Tools
 plain        runs of five words, in small letters, that are in 2 to 50 texts; those of a pair that
              are at most 30 words apart make a passage if it has 15 words or more.
 copydetect   of `$REUSE_PYTHON`, an environment of its own, compares each text with each other one
-             by runs of 25 characters (as it is without options); names of `.java` are code to it.
+             by runs of 25 characters, as it is without options; names of `.java` are code to it.
+             It does not say which place of one text is like which of the other.
 passim       of `$PASSIM`, a folder of its repository, by `$PASSIM_PYTHON`, which has its pyspark.
 suffixes     `$DEDUP_DATASET`, the program of deduplicate-text-datasets: strings of 100 bytes.
 """
