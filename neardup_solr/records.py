@@ -23,6 +23,9 @@ AnyId: TypeAlias = Any
 Relation = Literal["copy", "edited", "part of", "contains", "quotes", "quoted in", "shares"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 NO_DISTANCE = -1  # in words, of two texts that are compared by shingles or not near
+# What a document is to another one, and the measures of texts that tell it.
+Relation = Literal["copy", "edited", "part of", "contains", "quotes", "quoted in", "shares"]
+RELATING = ("words", "jaccard", "containment", "passages", "estimate")
 T = TypeVar("T", bound="Document | RecordError | Run")
 BORDER = 0.05  # of similarity, on either side of a threshold
 # From these shares of the pairs on, a threshold is doubtful: see benchmarks/threshold.md.
@@ -229,7 +232,8 @@ class Duplicate:
     measure, 0 to 1; `distance`: distance in words, None if the measure has none; `measure`: name of
     the measure; `cluster`: id of the cluster; `shared`: LSH bands in common; `sides`: side of each
     document, 0 for the source, 1 for `against`; `answer`: answer about the pair, or ""; None
-    without answers.
+    without answers; `relation`: what the first document is to the second, such as "part of"; None
+    for measures of short records, and if the numbers of words are unknown.
     """
 
     id: AnyId
@@ -241,6 +245,7 @@ class Duplicate:
     shared: int = 0
     sides: tuple[int, int] = (0, 0)
     answer: str | None = None
+    relation: Relation | None = None
 
     @property
     def ends(self) -> tuple[tuple[int, AnyId], tuple[int, AnyId]]:

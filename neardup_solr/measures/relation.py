@@ -7,6 +7,7 @@ from typing import Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.measures import floor
 from neardup_solr.records import Relation
 
 RELATIONS: Final = get_args(Relation)
@@ -14,6 +15,8 @@ COPY, EDITED, PART_OF, CONTAINS, QUOTES, QUOTED_IN, SHARES = range(len(RELATIONS
 WHOLE = 0.8  # of a text, that passages cover if it is part of the other
 MOST = 0.5  # of both texts, if they are editions of one
 SAME, CHANGED = 0.95, 0.01  # of a copy: covered at least, changed letters at most
+SPOILT = 3  # shingles, about, that an edited word changes
+UNKNOWN = -1  # the relation of texts whose numbers of words are not known
 
 
 def relate(
@@ -30,6 +33,33 @@ def relate(
     relations[(share >= WHOLE) & (other_share < WHOLE)] = PART_OF
     relations[(other_share >= WHOLE) & (share < WHOLE)] = CONTAINS
     relations[(both >= SAME) & (changed <= CHANGED)] = COPY
+    return relations
+
+
+def relate_similar(
+    measure: str, similarities: NDArray[np.float64], words: NDArray[np.int64]
+) -> NDArray[np.int8]:
+    """Relate the texts of pairs, as `relate`, by their similarities and numbers of words.
+
+    `words` has shape (pairs, 2), with 0 for a number that is not known.
+    """
+    sizes = np.maximum(words, 1)
+    if measure == "words":
+        common = similarities * sizes.max(axis=1)
+    elif measure in ("jaccard", "estimate"):
+        common = similarities / (1.0 + similarities) * sizes.sum(axis=1)
+    else:
+        common = similarities * sizes.min(axis=1)
+    shares = np.minimum(common[:, None] / sizes, 1.0)
+    most = shares.max(axis=1)
+    changed = 1.0 - (similarities if measure == "words" else most)
+    if measure not in ("words", "passages"):
+        changed /= SPOILT
+    # What is common covers the shorter text, and edits are within: as passages count it.
+    is_whole = most >= floor(WHOLE)
+    shares[is_whole] /= most[is_whole, None]
+    relations = relate(shares[:, 0], shares[:, 1], changed)
+    relations[(words == 0).any(axis=1)] = UNKNOWN
     return relations
 
 

@@ -23,7 +23,7 @@ _KINDS = {
     "id": "text", "other_id": "text", "cluster": "text", "measure": "text", "action": "text",
     "reason": "text", "text": "text", "other_text": "text", "distance": "count",
     "similarity": "number", "matches": "texts", "side": "count", "canonical": "flag",
-    "complete": "flag",
+    "complete": "flag", "relation": "text",
 }  # fmt: skip
 
 

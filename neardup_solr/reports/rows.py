@@ -12,6 +12,7 @@ from neardup_solr.reports.row_table import RowTable
 
 COLUMNS: Final = ("id", "other_id", "distance", "similarity")
 DUPLICATE_COLUMNS: Final = ("id", "other_id", "similarity", "distance", "measure", "cluster")
+RELATION: Final = "relation"  # the column of what texts are to each other
 ANSWER: Final = "answer"  # the column that people fill
 MATCH_COLUMNS: Final = ("id", "distance", "similarity", "shared", "text")
 ROWS_AT_ONCE: Final = 10_000
@@ -97,15 +98,17 @@ def pair_rows(pairs: Iterable[records.Pair]) -> RowTable:
 
 def duplicate_rows(
     pairs: Sequence[records.Duplicate],
+    measure: str,
     texts: Mapping[records.AnyId, str] = records.NOTHING,
     kept: Mapping[records.AnyId, Mapping[str, Any]] = records.NOTHING,
 ) -> RowTable:
     """Make rows of the pairs of a whole collection.
 
-    Columns id, other_id, similarity, distance (None if it was not measured), measure, cluster;
-    then the text and the kept columns of both documents, if they have any.
+    Columns id, other_id, similarity, distance (None if it was not measured), measure, cluster and,
+    by a measure of texts, relation; then the text and the kept columns of both documents, if they
+    have any.
     """
-    first = name_columns(pairs)
+    first = name_duplicate_columns(pairs, measure)
 
     def table(part: Sequence[records.Duplicate]) -> Columns:
         columns = of_pairs(part, first, texts, kept)
@@ -130,8 +133,14 @@ def passage_rows(passages: Iterable[records.Passage]) -> RowTable:
     return RowTable((_row(each, names) for each in passages), names)
 
 
+def name_duplicate_columns(pairs: Sequence[records.Duplicate], measure: str) -> tuple[str, ...]:
+    """Name the columns of duplicates: by measures of texts, with what they are to each other."""
+    relation = (RELATION,) if measure in records.RELATING else ()
+    return name_columns(pairs, (*DUPLICATE_COLUMNS, *relation))
+
+
 def name_columns(
-    pairs: Sequence[records.Pair | records.Duplicate], columns: tuple[str, ...] = DUPLICATE_COLUMNS
+    pairs: Sequence[records.Pair | records.Duplicate], columns: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Name the columns of pairs: with `answer`, for people to fill, if they are to answer."""
     has_answers = bool(pairs) and pairs[0].answer is not None

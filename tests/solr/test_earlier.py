@@ -161,6 +161,7 @@ def test_commands_answer_as_the_earlier_ones(
         expected = expected.replace(before, now)
     expected = expected.replace(f"-c {ANY_NAME}", place)
     found = re.sub(r'.*"rule":"(blanks|copy)".*\n', "", result.stdout).replace(solr.name, ANY_NAME)
+    found = re.sub(r',"relation":("[a-z ]+"|null)', "", found)  # a new column
     if "explain" in earlier["words"] and "json" in earlier["words"]:  # two keys are new
         now, before = json.loads(found), json.loads(expected)
         assert {key: now[key] for key in before} == before

@@ -123,8 +123,8 @@ def duplicates(
     else:
         from neardup_solr.reports.rows import duplicate_rows
 
-        lines = duplicate_rows(result.pairs, result.texts, result.kept).lines(as_rows)
-        show.print_rows(lines)
+        rows = duplicate_rows(result.pairs, result.measure, result.texts, result.kept)
+        show.print_rows(rows.lines(as_rows))
     _say_duplicates(result)
     if counts is not None:
         _say_unique(counts, unique, removed, rejected, result.damaged)

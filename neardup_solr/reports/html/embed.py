@@ -150,7 +150,7 @@ def rows(
     """Embed the documents, clusters and pairs as blocks of JSON, a line for each.
 
     Pairs come with the diffs of their texts and of each field of their records, the words that the
-    measure takes for the same, and with the answers of people.
+    measure takes for the same, with the answers of people and the relation of the documents.
     """
     keys = sorted(set(chain.from_iterable(map(_keys_of, listed))), key=_place)
     row_of = {key: row for row, key in enumerate(keys)}
@@ -160,7 +160,7 @@ def rows(
     def describe_pair(pair: Duplicate) -> list[object]:
         ends = ends_of(pair)
         facts = [*map(row_of.__getitem__, ends), round(pair.similarity, _DIGITS)]
-        more: list[object] = [None, [], pair.answer or "", []]
+        more: list[object] = [None, [], pair.answer or "", [], pair.relation or ""]
         if all(end in words for end in ends):
             row = table.compare("", *map(words.__getitem__, ends))
             more[:2] = steps(row.changes), [*row.same]

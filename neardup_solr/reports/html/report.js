@@ -28,7 +28,7 @@ const clusters = read("clusters").map(
     place, id, canonical, size, count, diameter, bridgeCount, low, high, bridges, members, similarities, distances,
   }),
 );
-const pairOf = ([first, second, similarity, distance, shared, steps, same = [], answer = "", fields = []]) => ({ first, second, similarity, distance, shared, steps, same, answer, fields });
+const pairOf = ([first, second, similarity, distance, shared, steps, same = [], answer = "", fields = [], relation = ""]) => ({ first, second, similarity, distance, shared, steps, same, answer, fields, relation });
 
 // What a document says: its text, or the columns of its record that have a value.
 const recordOf = (row) => (facts.kept.length && keptOf(row) ? facts.kept.map((name, at) => [name, keptOf(row)[at]]).filter(([, value]) => value) : []);
@@ -193,12 +193,15 @@ let matched = { query: "", least: 0 }; // what they match
 find("likeness").textContent = `${facts.likeness} of the pairs`;
 find("least").previousElementSibling.textContent = `${facts.likeness} from`;
 
+const RELATIONS = { copy: "copies", edited: "edited", "part of": "the first is part of the second", contains: "the first contains the second", shares: "share passages" };
+
 function pairItem(pair, siblings) {
   const opener = button("", () => {}, "opener");
   opener.append(make("span", {}, named(pair.first), " ↔ ", named(pair.second)));
   const said = [decimal(pair.similarity)];
   if (pair.distance !== null) said.push(counted(pair.distance, "word"));
   if (facts.curve && pair.shared) said.push(counted(pair.shared, "band"));
+  if (pair.relation) said.push(RELATIONS[pair.relation]);
   if (pair.answer) said.push(`judged ${pair.answer}`);
   const item = make("li", {}, make("div", { class: "pair" }, opener, make("span", { class: "figure" }, said.join(" · "))));
   const toggle = (isOpen) => (isOpen ? item.append(compared(pair)) : item.lastChild.remove());

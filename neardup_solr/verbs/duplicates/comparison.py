@@ -249,6 +249,7 @@ class Comparison:
             texts = [text or "" for text in corpus.texts(part.tolist())]
             signed = sign.sign(texts, corpus.settings, threads=count_cores(), keep_keys=False)
             differ = (signed.signatures != corpus.signatures[part]).any(axis=1)
+            corpus.words_read[part] = signed.words
             is_present = signed.words > 0
             verified.vanished.update(part[~is_present].tolist())
             verified.stale.update(part[is_present & differ].tolist())
@@ -323,6 +324,7 @@ class Comparison:
             return sign.normal_forms(texts, corpus.settings.normalization)
         is_present = np.array([text is not None for text in read])
         signed = sign.sign(texts, corpus.settings, keep_normal=True, keep_keys=False)
+        corpus.words_read[rows] = signed.words
         differ = (signed.signatures != corpus.signatures[rows]).any(axis=1)
         verified.vanished.update(rows[~is_present].tolist())
         verified.stale.update(rows[is_present & (differ | (signed.words == 0))].tolist())

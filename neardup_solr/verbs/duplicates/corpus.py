@@ -49,6 +49,7 @@ class Corpus:
     `groups` are compared; it is empty if all are. The rows that are `dead`, because another record
     of their id counts, have groups of their own; `alone` documents lack a value that groups are
     made of. What is `common` to many is left out. If it `joins_numbers`, its measure does.
+    `words_read` has the numbers of words of texts that are signed anew, 0 before, or is empty.
     """
 
     spill: Spill
@@ -64,6 +65,7 @@ class Corpus:
     dead: Sequence[int]
     joins_numbers: bool
     may_change: bool  # by others meanwhile, as the texts of a collection
+    words_read: NDArray[np.int64]
     common: Common | None = None
     _forms: list[str] = field(default_factory=list, init=False)
 
@@ -96,6 +98,15 @@ class Corpus:
             return self.sides[0].texts(rows)
         return [text for side, part in self.by_side(rows) for text in side.texts(part)]
 
+    def count_words(self, rows: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Count the words of rows, 0 for documents of a collection whose texts were not read."""
+        counts = self.words_read[rows] if len(self.words_read) else np.zeros(len(rows), np.int64)
+        for side, first, last in zip(self.sides, self.bounds, self.bounds[1:], strict=False):
+            if side.words is not None:
+                are_lacking = (rows >= first) & (rows < last) & (counts == 0)
+                counts[are_lacking] = side.words.table()[rows[are_lacking] - first, 0]
+        return counts
+
     def normalize(self, texts: Sequence[str | None]) -> Packed:
         """Make the normal forms of texts, "" for one that is no longer there."""
         present = [text or "" for text in texts]
@@ -116,11 +127,13 @@ class Corpus:
             self.texts(some[at : at + AT_ONCE].tolist()) for at in range(0, len(some), AT_ONCE)
         )
         forms = [form for part in texts for form in self.normalize(part)]
-        rest = replace(self, common=find_common(forms, share))
+        words = np.zeros(len(self), dtype=np.int64)
+        rest = replace(self, common=find_common(forms, share), words_read=words)
         rows = self.spill.rows(self.settings.hashes, np.uint32)
         for at in range(0, len(self), AT_ONCE):
             part = [text or "" for text in rest.compared(range(at, min(at + AT_ONCE, len(self))))]
             signed = sign.sign(part, self.settings, threads=count_cores(), keep_keys=False)
+            words[at : at + AT_ONCE] = signed.words
             rows.append(signed.signatures)
         has_common = rest.common is not None and len(rest.common.hashes)
         line = "left out %s" if has_common else "`without_common` left nothing out: %s; omit it"
@@ -257,6 +270,7 @@ def read_corpus(plan: RunPlan, spill: Spill) -> Corpus:
         dead=dead,
         joins_numbers=measure.joins_numbers,
         may_change=bool(stored),
+        words_read=np.zeros(len(signatures) if stored else 0, dtype=np.int64),
     )
     if not without_common:
         return corpus

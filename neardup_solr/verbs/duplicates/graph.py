@@ -20,8 +20,9 @@ from neardup_solr.clusters.linkage import fold_identical, link
 from neardup_solr.distinct import mark_among
 from neardup_solr.measures import Distances, Similarities, floor
 from neardup_solr.measures.pairs import Pairs, find_pairs, number_pairs
+from neardup_solr.measures.relation import RELATIONS, relate_similar
 from neardup_solr.progress import gc_disabled
-from neardup_solr.records import NO_DISTANCE, AnyId, Duplicate, Removed, key_of
+from neardup_solr.records import NO_DISTANCE, RELATING, AnyId, Duplicate, Relation, Removed, key_of
 
 if TYPE_CHECKING:
     from neardup_solr.argument_types import Linkage
@@ -41,17 +42,18 @@ class Graph:
     """Documents that have a pair, numbered in the natural order of their ids, and their pairs.
 
     Of each document, `nodes` have the side and the id, `forms` the number of its normal form,
-    `texts` that of its normal form with its symbols, and `values` what the `rule` for the canonical
-    document compares. Of each pair, the smaller number
-    first, there are the distance, the similarity, how many bands are `shared`, and the answer of
-    people, None if there are none. `same` and `different` are the pairs that answers are about.
-    `canonical` has the canonical document of each at the threshold of the run, with the distance
-    and the similarity of the two.
+    `texts` that of its normal form with its symbols, `words` how many it has, 0 if that is not
+    known, and `values` what the `rule` for the canonical document compares. Of each pair, the
+    smaller number first, there are the distance, the similarity, how many bands are `shared`, and
+    the answer of people, None if there are none. `same` and `different` are the pairs that answers
+    are about. `canonical` has the canonical document of each at the threshold of the run, with the
+    distance and the similarity of the two.
     """
 
     nodes: Sequence[DocumentKey]
     forms: Labels
     texts: Labels
+    words: NDArray[np.int64]
     values: Sequence[object]
     rule: Rule
     measure: str
@@ -73,6 +75,15 @@ class Graph:
         first, second = self.pairs.T
         is_same = self.forms[first] == self.forms[second]
         return int(np.count_nonzero(is_same & (self.texts[first] != self.texts[second])))
+
+    def relate(self, order: NDArray[np.intp]) -> list[Relation | None]:
+        """Relate the first document to the second one of each pair, in this order of the pairs."""
+        if self.measure not in RELATING:
+            return [None] * len(order)
+        words = self.words[self.pairs[order]]
+        relations = relate_similar(self.measure, self.similarities[order], words)
+        names = (*RELATIONS, None)  # the last one is what is not known
+        return [names[relation] for relation in relations.tolist()]
 
     @property
     def keys(self) -> list[AnyId]:
@@ -241,9 +252,13 @@ def _list_pairs(graph: Graph, labels: Labels) -> tuple[Duplicate, ...]:
             shared=shared,
             sides=SIDES[nodes[left][0] + nodes[right][0]],
             answer=answer,
+            relation=relation,
         )
-        for (left, right), distance, similarity, shared, label, answer in zip(
-            *(column[order].tolist() for column in columns), answers or repeat(None), strict=False
+        for (left, right), distance, similarity, shared, label, relation, answer in zip(
+            *(column[order].tolist() for column in columns),
+            graph.relate(order),
+            answers or repeat(None),
+            strict=False,
         )
     )
 

@@ -13,7 +13,7 @@ from neardup_solr.records import AnyId, Duplicate
 from neardup_solr.reports.result_table import to_arrow
 from neardup_solr.reports.row_table import SUFFIXES
 from neardup_solr.reports.row_table import check_output as check_rows
-from neardup_solr.reports.rows import name_columns, of_pairs
+from neardup_solr.reports.rows import name_duplicate_columns, of_pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,13 +43,13 @@ def check_output(path: Path) -> None:
 
 
 def write_table(
-    path: Path, pairs: Sequence[Duplicate], texts: Mapping[AnyId, str],
+    path: Path, pairs: Sequence[Duplicate], measure: str, texts: Mapping[AnyId, str],
     kept: Mapping[AnyId, Mapping[str, Any]], whole_ids: Sequence[str],
 ) -> None:  # fmt: skip
     """Write pairs to a Parquet file, with the texts and kept columns of their documents."""
     from neardup_solr.reports.parquet_files import write_parquet
 
-    names = name_columns(pairs)
+    names = name_duplicate_columns(pairs, measure)
     # Beside our own columns, types are those of all values.
     at_once = len(pairs) if texts or kept or whole_ids else ROWS_AT_ONCE
     starts = range(0, max(len(pairs), 1), max(at_once, 1))

@@ -99,7 +99,8 @@ class EarlierRun:
         ids, keys = np.concatenate([NOTHING, *hashes]), np.empty(count, dtype=np.uint64)
         joins.hash_whole(np.stack([ids, contents], axis=1).view(np.uint32), 4, keys)
         ids[corpus.dead] = keys[corpus.dead] = UNKNOWN
-        self._arrays = {"ids": ids, "keys": keys}
+        # Shared: what is read later counts words there.
+        self._arrays = {"ids": ids, "keys": keys, "words": corpus.words_read}
 
     def _look_at_stored(self) -> str:
         """Find where the documents of the earlier run are now, or return why it is of no use."""
@@ -118,6 +119,9 @@ class EarlierRun:
         places = np.full(len(then), -1)
         is_kept = (at >= 0) & (before["keys"][then] != UNKNOWN)
         places[then[is_kept]] = order[at[is_kept]]
+        if len(words := before.get("words", NOTHING)):
+            is_there = places >= 0
+            self._arrays["words"][places[is_there]] = words[is_there]
         before["near"], kept = _renumber(before["near"], places)
         before["far"], _ = _renumber(before["far"], places)
         for name in ("distances", "similarities"):

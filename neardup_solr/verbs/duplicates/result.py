@@ -38,7 +38,7 @@ from neardup_solr.reports.rows import (
     Columns,
     beside,
     duplicate_rows,
-    name_columns,
+    name_duplicate_columns,
     of_clusters,
     of_pairs,
 )
@@ -214,9 +214,10 @@ class Duplicates:
     def to_arrow(self, of: TableOf = "pairs") -> pa.Table:
         """Make an Arrow table of the pairs, or of the cluster members.
 
-        The columns are id, other_id, similarity, distance, measure, cluster and, with answers,
-        answer. With of="clusters", they are cluster, id, canonical, similarity and distance (to the
-        canonical document) and, with `against`, side. Texts and kept columns follow.
+        The columns are id, other_id, similarity, distance, measure, cluster, relation (for measures
+        of texts) and, with answers, answer. With of="clusters", they are cluster, id, canonical,
+        similarity and distance (to the canonical document) and, with `against`, side. Texts and
+        kept columns follow.
 
         Raises SettingsError if pyarrow is missing.
         """
@@ -250,7 +251,8 @@ class Duplicates:
     def _columns(self, of: TableOf) -> Columns:
         checks.require_choice("of", of, get_args(TableOf))
         if of == "pairs":
-            return of_pairs(self.pairs, name_columns(self.pairs), self.texts, self.kept)
+            names = name_duplicate_columns(self.pairs, self.measure)
+            return of_pairs(self.pairs, names, self.texts, self.kept)
         columns = of_clusters(self.clusters, has_sides=self.against)
         keys = [
             records.key_of(member.id, member.side)
@@ -442,9 +444,9 @@ class Duplicates:
         if suffix == PAGE:
             self._write_page(path)
         elif suffix == TABLE:
-            write_table(path, self.pairs, self.texts, self.kept, self.whole_ids)
+            write_table(path, self.pairs, self.measure, self.texts, self.kept, self.whole_ids)
         else:
-            rows = duplicate_rows(self.pairs, self.texts, self.kept)
+            rows = duplicate_rows(self.pairs, self.measure, self.texts, self.kept)
             rows.write(path, for_excel=self.origin.is_for_excel)
 
     @arguments.checked

@@ -23,7 +23,8 @@ def test_file_and_collection_print_the_same(run: Run, tmp_path: Path) -> None:
     )
     assert without.returncode == 0
     assert without.stdout == (
-        "id\tother_id\tsimilarity\tdistance\tmeasure\tcluster\n1\t2\t0.8333\t1\twords\t1\n"
+        "id\tother_id\tsimilarity\tdistance\tmeasure\tcluster\trelation\n"
+        "1\t2\t0.8333\t1\twords\t1\tedited\n"
     )
     assert without.stderr == (
         "a.txt: the first word of each line is its id\n"

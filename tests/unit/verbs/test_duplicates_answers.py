@@ -160,7 +160,7 @@ def test_the_written_pairs_have_a_column_for_answers(tmp_path: Path) -> None:
     found = nd.duplicates(rows(FOX), answers=path)
     found.write(tmp_path / "pairs.csv")
     lines = (tmp_path / "pairs.csv").read_text().splitlines()
-    assert lines[0] == "id,other_id,similarity,distance,measure,cluster,answer"
+    assert lines[0] == "id,other_id,similarity,distance,measure,cluster,relation,answer"
     assert [line.split(",")[-1] for line in lines[1:]] == ["same", "", "", "unsure", "", ""]
     assert found.sample().table["answer"].count("same") == 1
     assert "answer" not in nd.duplicates(rows(FOX)).to_arrow().column_names
