@@ -82,8 +82,9 @@ class Graph:
             return [None] * len(order)
         words = self.words[self.pairs[order]]
         relations = relate_similar(self.measure, self.similarities[order], words)
-        names = (*RELATIONS, None)  # the last one is what is not known
-        return [names[relation] for relation in relations.tolist()]
+        names = np.array([*RELATIONS, None], dtype=object)  # the last one is what is not known
+        named: list[Relation | None] = names[relations].tolist()
+        return named
 
     @property
     def keys(self) -> list[AnyId]:
