@@ -19,11 +19,9 @@ from neardup_solr.errors import RecordError, counted
 # An id of a result: a text, but a whole number if a DataFrame or a dict has one. Any, so that
 # whoever knows which it is need not narrow a union each time.
 AnyId: TypeAlias = Any
-# What a document is to another, by the passages that both have.
-Relation = Literal["copy", "edited", "part of", "contains", "quotes", "quoted in", "shares"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 NO_DISTANCE = -1  # in words, of two texts that are compared by shingles or not near
-# What a document is to another one, and the measures of texts that tell it.
+# What a document is to another, and the measures of texts that tell it.
 Relation = Literal["copy", "edited", "part of", "contains", "quotes", "quoted in", "shares"]
 RELATING = ("words", "jaccard", "containment", "passages", "estimate")
 T = TypeVar("T", bound="Document | RecordError | Run")

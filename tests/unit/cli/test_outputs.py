@@ -117,7 +117,7 @@ def test_texts_and_columns_go_to_each_output(
     assert (ran.returncode, ran.stdout) == (0, "")
     assert "Wrote p.csv and r.html." in ran.stderr
     header, *_ = (tmp_path / "p.csv").read_text().splitlines()
-    assert header.endswith(",cluster,text,city,other_text,other_city")
+    assert header.endswith(",cluster,relation,text,city,other_text,other_city")
     assert "a b c d e f g" in (tmp_path / "r.html").read_text()
     ran = neardup(*words, "--format", "tsv")
     assert ran.stdout.endswith("\tThe ferry a b c d e f g\tRome\tThe ferry a b c d e f h\tOslo\n")

@@ -597,9 +597,9 @@ def test_any_column_of_a_file_can_be_kept(tmp_path: Path) -> None:
     beside = [f"{prefix}{name}" for prefix in ("", "other_") for name in
               ("text", "_v", *names[:-2], "kept_text", "kept_kept_text")]  # fmt: skip
     for table in (found.to_arrow(), found.to_polars().to_arrow()):
-        assert table.column_names[6:] == beside
-        assert list(table.to_pylist()[0].values())[6:] == [row["body"], True, *values] * 2
-    assert list(found.to_pandas().iloc[0, 6:]) == [row["body"], True, *values] * 2
+        assert table.column_names[7:] == beside
+        assert list(table.to_pylist()[0].values())[7:] == [row["body"], True, *values] * 2
+    assert list(found.to_pandas().iloc[0, 7:]) == [row["body"], True, *values] * 2
 
 
 @pytest.mark.parametrize(

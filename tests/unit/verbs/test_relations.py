@@ -16,7 +16,9 @@ from tests.command import neardup
 
 Words = list[str]
 Make = Callable[[random.Random], tuple[Words, Words]]
-MEASURES: tuple[nd.types.MeasureName, ...] = ("words", "jaccard", "containment", "estimate")
+MEASURES: tuple[nd.types.MeasureName, ...] = (
+    "words", "jaccard", "containment", "passages", "estimate",
+)  # fmt: skip
 PAIRS = 200
 
 

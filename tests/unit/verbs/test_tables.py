@@ -41,6 +41,7 @@ def test_pairs_as_a_dataframe() -> None:
         "distance": 1,
         "measure": "words",
         "cluster": 1,
+        "relation": "edited",
         "text": "Chef wanted in Berlin now",
         "city": "Berlin",
         "salary": 40.5,
