@@ -37,11 +37,11 @@ def passages(
 
     A file needs no Solr. Passages may differ by edits, or by letters that a scanner misread.
     """
-    from neardup_solr.reports.row_table import check_output
+    from neardup_solr.verbs.duplicates.output import check_table
 
     as_rows = show.choose_format(format)
     if output is not None:
-        check_output(output)
+        check_table(output)
     if not (typed["source"] or typed.place.collection) and has_no_solr(typed.place.address):
         raise click.BadParameter("name a file, or a collection with -c")
     if strike is not None:

@@ -27,6 +27,7 @@ from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.estimates import read_wordings
 from neardup_solr.verbs.duplicates.filled_fields import count_filled
 from neardup_solr.verbs.duplicates.graph import (
+    INEXACT,
     Compare,
     Graph,
     Grouped,
@@ -140,7 +141,8 @@ def _number_forms(
         return np.unique(comparison.copies.keys[rows], return_inverse=True)[1]
     is_equal = similarities >= 1.0
     equal = pairs[is_equal]
-    if comparison.comparer.measure.counts_shingles:
+    measure = comparison.comparer.measure
+    if measure.counts_shingles or measure.name in INEXACT:
         equal = equal[shared[is_equal] == corpus.settings.bands]
         nodes = sort_distinct(equal)
         nodes = nodes[np.argsort(rows[nodes])]

@@ -28,17 +28,22 @@ def check_output(path: Path) -> None:
     Raises SourceError if its suffix is not known, no file can be created there, or pyarrow, which
     .parquet needs, is missing.
     """
-    suffix = path.suffix.lower()
-    if suffix == TABLE:
+    if path.suffix.lower() == PAGE:
+        check_place(path)
+    else:
+        check_table(path, (*SUFFIXES, PAGE, TABLE))
+
+
+def check_table(path: Path, suffixes: Sequence[str] = (*SUFFIXES, TABLE)) -> None:
+    """Refuse a table as `check_output` does; `suffixes` are those that an error names."""
+    if path.suffix.lower() == TABLE:
         reports.require_library(path, "Parquet", "pyarrow")
-    if suffix in (PAGE, TABLE):
         check_place(path)
         return
     try:
         check_rows(path)
     except PathError as error:
-        suffixes = ", ".join((*SUFFIXES, PAGE, TABLE))
-        step = f"choose one of {suffixes}"
+        step = f"choose one of {', '.join(suffixes)}"
         raise PathError(str(path), error.reason, step, code="format-unknown") from None
 
 

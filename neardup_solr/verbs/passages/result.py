@@ -15,6 +15,7 @@ from neardup_solr.records import Passage, Relation
 from neardup_solr.reports.result_table import Table
 from neardup_solr.reports.row_table import RowTable
 from neardup_solr.reports.rows import ROWS_AT_ONCE, Columns
+from neardup_solr.verbs.duplicates.output import TABLE, check_table
 from neardup_solr.verbs.passages.strike import SourceStrikes, Struck
 
 
@@ -80,11 +81,19 @@ class Passages(Table, Sequence[Passage]):
 
     @checked
     def write(self, path: str | Path) -> None:
-        """Write the table to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
+        """Write the table to a .tsv, .csv, .jsonl, .xlsx or .parquet file, or leave it as it is.
 
         Raises SourceError if the suffix is another or the file cannot be written.
         """
-        self._rows().write(Path(path))
+        path = Path(path)
+        check_table(path)
+        if path.suffix.lower() == TABLE:
+            from neardup_solr.reports.parquet_files import write_parquet
+
+            table = self.to_arrow()
+            write_parquet(path, table.schema, table.to_batches(ROWS_AT_ONCE))
+        else:
+            self._rows().write(path)
 
     def _rows(self) -> RowTable:
         """Make rows, some at a time."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -213,6 +214,8 @@ def test_the_table_of_a_file(tmp_path: Path) -> None:
     (record,) = nd.read(tmp_path / "passages.jsonl", text="text", keep=["relation", "start", "end"])
     assert record.text == passage.text == rows[0][passage.start : passage.end]
     assert record.kept["relation"] == passage.relation == "part of"
+    nd.passages(source).write(tmp_path / "passages.parquet")
+    assert pd.read_parquet(tmp_path / "passages.parquet")["words"].tolist() == [passage.words]
     frame = nd.passages(source).to_pandas()
     assert frame["other_end"].tolist() == [passage.other_end]
 
