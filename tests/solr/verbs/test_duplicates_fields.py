@@ -137,3 +137,18 @@ def test_a_field_without_values_is_refused_beside_another(people: nd.Collection)
     """Or all documents that agree in the other were pairs."""
     with refusal(SettingsError, "field-empty", "nosuch"):
         nd.duplicates(people, fields=["name", "nosuch:exact"])
+
+
+def test_new_records_of_a_collection_are_compared_by_what_is_remembered(
+    people: nd.Collection, tmp_path: Path
+) -> None:
+    """One that comes has the pairs that a full run gives it."""
+    frame, _ = invent()
+    first = nd.duplicates(people, fields=FIELDS, remember=tmp_path / "known")
+    twin = frame.iloc[[0]].assign(id="99999")
+    nd.index(twin, people, text=COLUMNS, keep=COLUMNS)
+    found = nd.duplicates(people, fields=FIELDS, remember=tmp_path / "known")
+    assert found.since is not None
+    assert (found.since.reason, found.since.came, found.since.changed) == ("", 1, 0)
+    assert ids_of(found) == ids_of(nd.duplicates(people, fields=FIELDS))
+    assert len(found) > len(first)
