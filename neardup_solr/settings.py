@@ -30,6 +30,7 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 NORMALIZATION = 2  # of new collections
 CAP = 1_024  # documents of a band key that are all paired with each other
 WORD_CAP = 50  # records that a word makes candidates of each other
+MIN_WORDS = 20  # of a passage of two texts, and of many
 SEED_CAP = 64  # documents that a run of letters makes candidates of each other
 LONG_TEXT = 60  # words; above it, shingles are most of an index, and bands find what they find
 

@@ -15,9 +15,9 @@ from neardup_solr.measures import Flat
 from neardup_solr.measures.folded import Folded, fold_texts
 from neardup_solr.records import AnyId, Passage
 from neardup_solr.regex import regex
+from neardup_solr.settings import MIN_WORDS
 from neardup_solr.text.letters import depends
 
-MIN_WORDS = 20  # of a passage, by default
 # In fewer texts, shorter passages are seldom formulas: of 1.4 million words of articles, 27 pairs
 # shared 8 words by chance, and 4 shared 12. Twice the words have four times as many such pairs.
 FEWEST_WORDS, FEW, BY_WORD = 8, 290_000, 1.57  # words; those of all texts; pairs, by each word more

@@ -9,6 +9,7 @@ import click
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.typed import Typed
+from neardup_solr.settings import MIN_WORDS
 
 if TYPE_CHECKING:
     from neardup_solr.argument_types import RowFormat
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 def search(typed: Typed, *, format: RowFormat | None = None) -> int:
     """Find the near-duplicates of one document or text."""
-    from neardup_solr.candidates.passages import MIN_WORDS
     from neardup_solr.reports.rows import match_rows, passage_rows
 
     if (typed["id"] is None) == (typed["text"] is None):
