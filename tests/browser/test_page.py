@@ -223,10 +223,11 @@ def test_shows_what_was_looked_for(open_page: OpenPage) -> None:
 def test_opens_a_cluster_and_a_diff(open_page: OpenPage) -> None:
     """A cluster lists documents and pairs; a pair shows its words and why it was found.
 
-    The whole row is a target for the mouse. What somebody said of a pair stands beside its figures.
+    The whole row is a target for the mouse. What documents are to each other, and what somebody
+    said of them, stands beside the figures of a pair.
     """
     small = small_page()
-    pairs = [replace(small.pairs[0], answer="unsure"), *small.pairs[1:]]
+    pairs = [replace(small.pairs[0], answer="unsure", relation="part of"), *small.pairs[1:]]
     chrome = open_page(replace(small, pairs=pairs))
     css(chrome, "#list .opener")[3].click()
     members = [item.text for item in css(chrome, ".members > li")]
@@ -253,7 +254,8 @@ def test_opens_a_cluster_and_a_diff(open_page: OpenPage) -> None:
     assert css(chrome, ".detail") == []
     css(chrome, "#list .row .preview")[-1].click()
     assert len(css(chrome, ".detail")) == 1
-    assert first(chrome, ".pair .figure").text.endswith(" · judged unsure")
+    figures = first(chrome, ".pair .figure").text
+    assert figures.endswith(" · the first is part of the second · judged unsure")
     css(chrome, "#list .row .preview")[-1].click()
     assert css(chrome, ".detail") == []
     assert complaints(chrome) == []
