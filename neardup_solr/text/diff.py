@@ -13,6 +13,7 @@ from neardup_solr.text.characters import is_mark, unspaced
 from neardup_solr.text.normalize import pieces_of, words_of
 
 _REMEMBERED = 1 << 16  # texts repeat their words
+_PART, _ANCHOR = 4_000, 8  # words that are compared at once, and of a run between two parts
 _LONG = 64  # characters; longer tokens are hardly repeated
 
 _Piece = tuple[str, str, str]  # as shown, its normal form, the gap before it
@@ -85,6 +86,31 @@ def changes(first: Sequence[str], second: Sequence[str]) -> list[Change]:
         Change(run.tag, slice(run.src_start, run.src_end), slice(run.dest_start, run.dest_end))
         for run in Levenshtein.opcodes(first, second)
     ]
+
+
+def changes_in_parts(first: Sequence[str], second: Sequence[str]) -> Iterator[Change]:
+    """Compute changes of sequences of any length that are mostly equal, in time that grows with it.
+
+    Each part ends in the middle of its last long run of equal words, and the next begins there.
+    """
+    at = other = 0
+    while at < len(first) or other < len(second):
+        runs = changes(first[at : at + _PART], second[other : other + _PART])
+        if at + _PART < len(first) or other + _PART < len(second):
+            long = [
+                place for place, run in enumerate(runs)
+                if run.kind == "equal" and run.first.stop - run.first.start >= _ANCHOR
+            ]  # fmt: skip
+            if long:
+                *runs, last = runs[: long[-1] + 1]
+                half = (last.first.stop - last.first.start) // 2
+                ends = last.first.start + half, last.second.start + half
+                runs.append(Change("equal", *(slice(end - half, end) for end in ends)))
+        for run in runs:
+            one, two = run.first, run.second
+            yield Change(run.kind, slice(one.start + at, one.stop + at),
+                         slice(two.start + other, two.stop + other))  # fmt: skip
+        at, other = at + runs[-1].first.stop, other + runs[-1].second.stop
 
 
 def mark_same(runs: Iterable[Change], places: Sequence[Container[int]]) -> Iterator[Change]:

@@ -57,6 +57,15 @@ def large_page(pairs: int, words: int) -> Page:
     return page_of(list(_twins(dice, lexicon, pairs, words)))
 
 
+def reuse_of(words: int) -> dict[str, str]:
+    """Two texts of so many words that share two passages in another order, the first changed."""
+    whole, rest = ([f"{name}{at}" for at in range(words)] for name in ("whole", "rest"))
+    middle, last = whole[words // 2 : words // 2 + 60], whole[-40:]
+    changed = [*middle[:30], "changed", *middle[31:]]
+    half = words // 3
+    return {"a": " ".join(whole), "b": " ".join([*rest[:half], *last, *rest[half:], *changed])}
+
+
 def crowded_page(members: int) -> Page:
     """A page of one cluster of so many documents, each a pair with the next."""
     ids = [f"copy-{number}" for number in range(members)]

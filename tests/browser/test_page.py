@@ -37,7 +37,7 @@ from tests.browser.conftest import (
     requests,
     resize,
 )
-from tests.browser.pages import crowded_page, large_page, page_of, small_page
+from tests.browser.pages import crowded_page, large_page, page_of, reuse_of, small_page
 from tests.faults.tiers import sized
 from tests.groups import with_groups
 
@@ -274,6 +274,45 @@ def test_long_texts_show_what_changed(open_page: OpenPage) -> None:
     css(chrome, ".tools button")[2].click()
     assert "word0 word1 word2" in body.text
     assert "equal words" not in body.text
+
+
+def test_passages_of_long_texts_lead_to_each_other(open_page: OpenPage) -> None:
+    """Both texts are cut to their passages; a click, or Enter, scrolls the other column to it."""
+    chrome = open_page(page_of([reuse_of(2_000)]))
+    first(chrome, "#list .opener").click()
+    columns = css(chrome, ".passages .column")
+    assert [len(column.find_elements(By.CSS_SELECTOR, ".passage")) for column in columns] == [2, 2]
+    assert "960 words" in columns[0].text
+    assert "whole500 " not in columns[0].text
+    assert first(chrome, ".passages ins").text == "changed"
+    assert first(chrome, ".passages del").text == "whole1030"
+    chrome.execute_script(
+        "for (const each of document.querySelectorAll('.column')) each.style.maxHeight = '6rem'"
+    )
+    passage = columns[0].find_element(By.CSS_SELECTOR, ".passage")
+    for choose in (passage.click, lambda: passage.send_keys(Keys.ENTER)):
+        chrome.execute_script("arguments[0].scrollTop = 0", columns[1])
+        choose()
+        assert columns[1].get_property("scrollTop") > 100  # type: ignore[operator]
+        current = columns[1].find_element(By.CSS_SELECTOR, ".is-current")
+        assert current.text.startswith("whole1000 whole1001")
+    assert complaints(chrome) == []
+
+
+def test_passages_in_texts_of_a_hundred_thousand_words(open_page: OpenPage) -> None:
+    """They are shown at once, in few elements, and no wider than a phone."""
+    chrome = open_page(page_of([reuse_of(100_000)]))
+    resize(chrome, 390, 800)
+    taken = chrome.execute_script(
+        """const begun = performance.now();
+        document.querySelector("#list .opener").click();
+        document.body.getBoundingClientRect();
+        return performance.now() - begun;"""
+    )
+    assert taken < 5_000, taken
+    assert len(css(chrome, ".passages .passage")) == 4
+    assert len(css(chrome, "*")) < MOST_ELEMENTS
+    assert chrome.execute_script("return document.documentElement.scrollWidth") <= 390
 
 
 def test_missing_texts_are_said_to_be_missing(open_page: OpenPage) -> None:

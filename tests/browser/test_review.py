@@ -13,6 +13,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import neardup_solr as nd
 from tests.browser.conftest import Chrome, broken_words, prefer, resize
+from tests.browser.pages import reuse_of
 from tests.browser.test_page import CONTRASTS, READABLE
 from tests.reviews import make_people, reviewing
 
@@ -181,6 +182,23 @@ def test_names_of_fields_are_not_broken(
 
 FOR_EXPERTS = ("at first", "together", "threshold", "bits", "wedge", "diameter", "bridge")
 PEOPLE = ("--field", "name,street,born:date")
+
+
+def test_passages_of_long_texts_are_side_by_side(chrome: Chrome, tmp_path: Path) -> None:
+    """Of texts of 100,000 words that share some, the passages are marked and lead to each other."""
+    lines = "".join(f"{id},{text}\n" for id, text in reuse_of(100_000).items())
+    part = "--measure", "containment", "--min-similarity", "0.0005", "--by", "all"
+    with reviewing(tmp_path / "a.jsonl", 0, *part, lines=f"id,text\n{lines}") as address:
+        chrome.get(address)
+        assert "2 passages in common" in shown(chrome)
+        columns = chrome.find_elements(By.CSS_SELECTOR, ".passages .column")
+        passages = chrome.find_elements(By.CSS_SELECTOR, ".passages .passage")
+        assert len(passages) == 4
+        chrome.execute_script(
+            "for (const each of arguments) each.style.maxHeight = '6rem'", *columns
+        )
+        passages[0].click()
+        assert columns[1].get_property("scrollTop") > 100  # type: ignore[operator]
 
 
 def test_what_is_only_shown_is_no_evidence(chrome: Chrome, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, largest, natural
 from neardup_solr.regex import regex
+from neardup_solr.reports.html.passage_spans import Span, list_spans
 from neardup_solr.reports.pair import PairTable, Record, Row
 from neardup_solr.sizes import SIZES
 from neardup_solr.text import diff
@@ -160,10 +161,14 @@ def rows(
     def describe_pair(pair: Duplicate) -> list[object]:
         ends = ends_of(pair)
         facts = [*map(row_of.__getitem__, ends), round(pair.similarity, _DIGITS)]
-        more: list[object] = [None, [], pair.answer or "", [], pair.relation or ""]
+        more: list[object] = [None, [], pair.answer or "", [], pair.relation or "", []]
         if all(end in words for end in ends):
-            row = table.compare("", *map(words.__getitem__, ends))
-            more[:2] = steps(row.changes), [*row.same]
+            first, second = map(words.__getitem__, ends)
+            if spans := [] if table.kinds else list_spans(first, second):
+                more[5] = describe_spans(spans)
+            else:
+                row = table.compare("", first, second)
+                more[:2] = steps(row.changes), [*row.same]
         if all(end in records for end in ends):
             both = [records[end] for end in ends]
             fields = table.list_rows(both, evidence.get(ends, ()), pair.similarity)
@@ -219,6 +224,11 @@ def describe(row: Row, name: str | int = "") -> list[object]:
     bits = None if row.bits is None else round(row.bits, 1)
     words = steps(row.changes) if differs else []
     return _cut([row.field if name == "" else name, words, [*row.same], row.level, bits])
+
+
+def describe_spans(spans: Sequence[Span]) -> list[list[object]]:
+    """Describe passages: the first word and the number of words in either text, and a diff."""
+    return [[*span, steps(changes)] for *span, changes in spans]
 
 
 def steps(changes: Iterable[Change]) -> list[int]:

@@ -28,7 +28,7 @@ const clusters = read("clusters").map(
     place, id, canonical, size, count, diameter, bridgeCount, low, high, bridges, members, similarities, distances,
   }),
 );
-const pairOf = ([first, second, similarity, distance, shared, steps, same = [], answer = "", fields = [], relation = ""]) => ({ first, second, similarity, distance, shared, steps, same, answer, fields, relation });
+const pairOf = ([first, second, similarity, distance, shared, steps, same = [], answer = "", fields = [], relation = "", passages = []]) => ({ first, second, similarity, distance, shared, steps, same, answer, fields, relation, passages });
 
 // What a document says: its text, or the columns of its record that have a value.
 const recordOf = (row) => (facts.kept.length && keptOf(row) ? facts.kept.map((name, at) => [name, keptOf(row)[at]]).filter(([, value]) => value) : []);
@@ -171,7 +171,9 @@ const rowsOfPair = (pair) => pair.fields.map(([field, ...more]) => (typeof field
 
 function compared(pair) {
   const shown = pair.fields.length ? [fieldTable([pair.first, pair.second].map((row) => named(row)), rowsOfPair(pair), { measure: isCompared.size ? facts.measure : "" })] : [];
-  if (pair.steps && !(isCompared.size && shown.length)) shown.push(...diffView([sideOf(pair.first), sideOf(pair.second)], pair.steps, pair.same));
+  const sides = [sideOf(pair.first), sideOf(pair.second)];
+  if (pair.passages.length) shown.push(...passagesView(sides, pair.passages));
+  else if (pair.steps && !(isCompared.size && shown.length)) shown.push(...diffView(sides, pair.steps, pair.same));
   if (!shown.length) shown.push(make("p", { class: "nothing" }, "The texts are not in this page, so there is no diff."));
   return make("div", { class: "compared" }, ...shown, ...expertFold(rowsOfPair(pair), why(pair)));
 }

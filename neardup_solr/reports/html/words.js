@@ -249,3 +249,59 @@ function diffView([first, second], steps, stands = []) {
   return [make("div", { class: "tools" }, legend, inline, side, whole), body];
 }
 
+/* Passages of long texts */
+
+// A passage as one side has it, without the middle of long runs, and of very many changes some.
+function passageWords(words, from, steps, [tag, start, count]) {
+  const all = parts(steps);
+  const drawn = all.slice(0, 2 * HUNKS).flatMap((part) => (part.isEqual
+    ? equalRun(words, from + part[start], part[count])
+    : part[count] ? [make(tag, {}, ...run(words, from + part[start], part[count], false)), " "] : []));
+  const left = all.slice(2 * HUNKS).reduce((sum, part) => sum + part[count], 0);
+  if (left) drawn.push(make("i", { class: "elided" }, ` … ${counted(left, "more word")} of this passage …`));
+  return drawn;
+}
+
+// Words between two passages, only those beside them if they are many.
+function between(words, from, to, isFirst, isLast) {
+  const [head, tail] = [isFirst ? 0 : AROUND, isLast ? 0 : AROUND];
+  const left = to - from - head - tail;
+  if (left < 12) return [...run(words, from, Math.max(to - from, 0), false), " "];
+  const middle = make("i", { class: "elided gap" }, `… ${counted(left, "word")} …`);
+  return [...run(words, from, head, false), middle, ...run(words, to - tail, tail, false), " "];
+}
+
+// Two long texts in two columns, each cut to its passages; a passage leads to that of the other.
+function passagesView(sides, passages) {
+  const marks = [[], []];
+  const kinds = [["del", "first", "removed"], ["ins", "second", "added"]];
+  function show(number, side) {
+    for (const both of marks) both.forEach((mark, at) => mark.classList.toggle("is-current", at === number));
+    const [column, mark] = [columns[1 - side], marks[1 - side][number]];
+    column.scrollTop += mark.getBoundingClientRect().top - column.getBoundingClientRect().top - column.clientHeight / 6;
+  }
+  function draw({ words }, side) {
+    const drawn = [];
+    let at = 0;
+    const order = [...passages.keys()].sort((one, other) => passages[one][2 * side] - passages[other][2 * side]);
+    for (const number of order) {
+      const [from, count] = passages[number].slice(2 * side, 2 * side + 2);
+      drawn.push(...between(words, at, from, at === 0, false));
+      const choose = () => getSelection().isCollapsed && show(number, side);
+      const press = (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        event.stopPropagation();
+        show(number, side);
+      };
+      marks[side][number] = make("span", { class: "passage", role: "button", tabindex: 0, title: "Show it in the other text", click: choose, keydown: press }, ...passageWords(words, from, passages[number][4], kinds[side]));
+      drawn.push(marks[side][number], " ");
+      at = Math.max(at, from + count);
+    }
+    return make("div", { class: "column", dir: "auto" }, ...drawn, ...between(words, at, words.length, false, true));
+  }
+  const columns = sides.map(draw);
+  const legend = make("p", { class: "legend" }, `${counted(passages.length, "passage")} in common. Choose one to see it in the other text.`);
+  const whole = columns.map((column, at) => make("div", {}, make("p", { class: "whose" }, sides[at].head), column));
+  return [make("div", { class: "tools" }, legend), make("div", { class: "diff passages" }, ...whole)];
+}

@@ -9,6 +9,7 @@ from typing import Any
 
 from neardup_solr.records import AnyId, Cluster, Duplicate, as_text, key_of
 from neardup_solr.reports.html import embed
+from neardup_solr.reports.html.passage_spans import list_spans
 from neardup_solr.reports.pair import PairTable
 from neardup_solr.text import diff
 from neardup_solr.verbs.duplicates.result import Origin
@@ -41,13 +42,17 @@ def make_question(
     compared = {*table.kinds, *table.texts} if table.kinds or all(map(table.split, both)) else {}
     shown = [row for row in rows if row.values and row.field not in compared]
     rows = [row for row in rows if row not in shown]
-    if not compared:
+    words = [] if compared else [*map(diff.split, both)]
+    spans = list_spans(*words) if words else []
+    if words and not spans:
         rows.append(table.compare("Text", *map(diff.split, _shorten(both))))
     return {
         "ids": [str(pair.id), str(pair.other_id)],
         "rows": [[each.values and [*map(embed.pack, each.values)], *embed.describe(each)]
                  for each in (*rows, *shown)],
         "shown": len(shown),
+        "texts": [*map(embed.pack, words)] if spans else [],
+        "passages": embed.describe_spans(spans),
         "members": [] if cluster is None else [*_list_members(cluster, table, texts, kept)],
     }  # fmt: skip
 

@@ -188,12 +188,13 @@ const listValues = (columns) => columns.filter(([, value]) => value).map(([name,
 // Records without ids are named by their numbers.
 const nameRecord = (id) => make("bdi", { class: "id" }, ...plain(shown.numbered ? `record ${id}` : id));
 
-function drawQuestion({ ids, rows, members, shown: others }) {
+function drawQuestion({ ids, rows, members, shown: others, texts, passages }) {
   const weight = ([, , steps = [], , , bits = null]) => (bits === null ? steps.length : Math.abs(bits));
   const compared = rows.slice(0, rows.length - others);
   // On a phone, what decides comes first: what is below may be out of view.
   if (matchMedia("(max-width: 36rem)").matches) compared.sort((row, other) => weight(other) - weight(row));
-  const drawn = [fieldTable(ids.map(nameRecord), [...compared, ...rows.slice(rows.length - others)], { hasLevels: false, shown: others })];
+  const drawn = rows.some(([values]) => values) ? [fieldTable(ids.map(nameRecord), [...compared, ...rows.slice(rows.length - others)], { hasLevels: false, shown: others })] : [];
+  if (passages.length) drawn.push(...passagesView(texts.map((text, at) => ({ words: text.split(" "), head: nameRecord(ids[at]) })), passages));
   if (members.length) {
     const all = button(`All ${members.length} records like these … `, () => {});
     all.dataset.say = "all";

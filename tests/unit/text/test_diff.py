@@ -1,5 +1,6 @@
 """Word diffs: what is compared, what is shown, and that nothing is lost."""
 
+import random
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 import neardup_solr as nd
+from neardup_solr.text import diff
 from tests.entries import entry_of
 
 
@@ -112,3 +114,27 @@ def test_changes_cover_both_and_cost_the_distance(first: list[str], second: list
     assert all((c.kind == "equal") == (first[c.first] == second[c.second]) for c in found)
     cost = sum(max(len(first[c.first]), len(second[c.second])) for c in found if c.kind != "equal")
     assert cost == Levenshtein.distance(first, second)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_long_sequences_are_compared_in_parts(seed: int) -> None:
+    """The runs cover both sequences in order, equal words are in equal runs, and few are missed."""
+    draw = random.Random(seed)
+    first = [str(draw.randrange(3_000)) for _ in range(14_000)]
+    second = list(first)
+    for _ in range(60):
+        at = draw.randrange(len(second))
+        second[at : at + draw.randrange(12)] = ["new"] * draw.randrange(12)
+    runs = list(diff.changes_in_parts(first, second))
+    ends = [0, 0]
+    for run in runs:
+        assert [run.first.start, run.second.start] == ends
+        ends = [run.first.stop, run.second.stop]
+        assert (first[run.first] == second[run.second]) == (run.kind == "equal")
+    assert ends == [len(first), len(second)]
+    changed, least = (
+        sum(max(run.first.stop - run.first.start, run.second.stop - run.second.start)
+            for run in each if run.kind != "equal")
+        for each in (runs, diff.changes(first, second))
+    )  # fmt: skip
+    assert least <= changed <= 1.05 * least
