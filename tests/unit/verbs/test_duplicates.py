@@ -223,7 +223,7 @@ def test_a_rule_that_finds_no_field() -> None:
 @pytest.mark.parametrize(
     ("choice", "code", "names"),
     [
-        ({"by": "nope"}, "argument-invalid", ("`by`", "'nope'", "bands, shingles, words, all")),
+        ({"by": "nope"}, "argument-invalid", ("`by`", "'nope'", "shingles, passages, words, all")),
         ({"linkage": "average"}, "argument-invalid", ("`linkage`", "'average'", "complete")),
         ({"canonical": "best"}, "argument-invalid", ("`canonical`", "'best'", "longest")),
         ({"memory": "1000"}, "argument-out-of-range", ("`memory`", "1,000", "1 MB")),
@@ -309,11 +309,11 @@ def test_the_figures_of_a_page_add_up(tmp_path: Path) -> None:
     facts = facts_of(tmp_path / "report.html")
     shown = dict(facts["summary"])
     assert shown["Near-duplicate pairs"] == str(len(found.pairs))
-    assert shown["Pairs between clusters"] == str(len(found.pairs) - inside)
+    assert shown["Pairs between groups"] == str(len(found.pairs) - inside)
     assert facts["left"] == ""
     whole = nd.duplicates(documents(CHAIN), min_similarity=0.85)
     whole.write(tmp_path / "report.html")
-    assert "Pairs between clusters" not in dict(facts_of(tmp_path / "report.html")["summary"])
+    assert "Pairs between groups" not in dict(facts_of(tmp_path / "report.html")["summary"])
 
 
 def test_a_page_says_how_candidates_were_found(tmp_path: Path) -> None:
