@@ -19,7 +19,6 @@ from neardup_solr.settings import SEED_CAP
 
 WINDOW, WIDEST = 8, 64  # runs of letters of which a seed is chosen; of very many letters, more
 MOST_SEEDS = 1 << 25  # for which the window is not made wider
-HASH_BITS = 36  # of a hash; the others are for the number of a seed
 SHORTEST = 48  # letters of a passage that makes a candidate
 LESS = 0.8  # of the share that is asked for, which a candidate has: it is looked at more closely
 _BLOCK = 1 << 22  # letters whose seeds are collected at once
@@ -60,6 +59,7 @@ def collect_seeds(letters: Flat, threads: int) -> Seeds:
     none = np.empty(0, np.uint64), np.empty(0, np.uint32), np.empty(0, np.int64)
     columns = zip(none, *collected, strict=True)
     hashes, places, sizes = (np.concatenate(column) for column in columns)
+    del columns, collected  # which take as much
     owners = np.repeat(np.arange(texts, dtype=np.uint32), sizes)
     return _group(hashes, places, owners, texts)
 
@@ -67,18 +67,28 @@ def collect_seeds(letters: Flat, threads: int) -> Seeds:
 def _group(
     hashes: NDArray[np.uint64], places: NDArray[np.uint32], owners: NDArray[np.uint32], texts: int
 ) -> Seeds:
+    """Group seeds by their hashes, of which the array is used up, and keep those of several texts.
+
+    While they are sorted, a seed is a number: the higher bits of its hash, then its place.
+    """
     bits = np.uint64(max(len(hashes).bit_length(), 1))
-    numbered = (hashes >> bits << bits) | np.arange(len(hashes), dtype=np.uint64)
-    numbered.sort()
-    members = (numbered & (np.uint64(1) << bits) - np.uint64(1)).astype(np.uint32)
-    hashed = numbered >> bits
-    is_first = np.empty(len(hashed), dtype=np.bool_)
-    is_first[:1], is_first[1:] = True, hashed[1:] != hashed[:-1]
-    starts = np.flatnonzero(is_first)
-    ends = np.append(starts[1:], len(hashed))
+    hashes >>= bits
+    hashes <<= bits
+    hashes |= np.arange(len(hashes), dtype=np.uint64)
+    hashes.sort()
+    members = (hashes & (np.uint64(1) << bits) - np.uint64(1)).astype(np.uint32)
+    hashes >>= bits
+    are_equal = hashes[1:] == hashes[:-1]
+    are_several = np.zeros(len(hashes), dtype=np.bool_)
+    are_several[:-1] = are_equal
+    are_several[1:] |= are_equal
+    hashed, members = hashes[are_several], members[are_several]
+    are_first = np.ones(len(hashed), dtype=np.bool_)
+    are_first[1:] = hashed[1:] != hashed[:-1]
+    starts = np.flatnonzero(are_first)
+    sizes = np.diff(starts, append=len(hashed))
     # The owners of a group rise, so that it is of several texts if its ends differ.
-    are_shared = owners[members[starts]] != owners[members[ends - 1]] if len(hashed) else is_first
-    sizes = ends - starts
+    are_shared = owners[members[starts]] != owners[members[starts + sizes - 1]]
     members = members[np.repeat(are_shared, sizes)]
     sizes = sizes[are_shared]
     is_kept = np.zeros(len(owners), dtype=np.bool_)
