@@ -88,12 +88,13 @@ def changes(first: Sequence[str], second: Sequence[str]) -> list[Change]:
     ]
 
 
-def changes_in_parts(first: Sequence[str], second: Sequence[str]) -> Iterator[Change]:
+def changes_in_parts(first: Sequence[str], second: Sequence[str]) -> list[Change]:
     """Compute changes of sequences of any length that are mostly equal, in time that grows with it.
 
     Each part ends in the middle of its last long run of equal words, and the next begins there.
     """
     at = other = 0
+    computed: list[Change] = []
     while at < len(first) or other < len(second):
         runs = changes(first[at : at + _PART], second[other : other + _PART])
         if at + _PART < len(first) or other + _PART < len(second):
@@ -107,10 +108,14 @@ def changes_in_parts(first: Sequence[str], second: Sequence[str]) -> Iterator[Ch
                 ends = last.first.start + half, last.second.start + half
                 runs.append(Change("equal", *(slice(end - half, end) for end in ends)))
         for run in runs:
-            one, two = run.first, run.second
-            yield Change(run.kind, slice(one.start + at, one.stop + at),
-                         slice(two.start + other, two.stop + other))  # fmt: skip
+            one, two = (slice(part.start + start, part.stop + start)
+                        for part, start in ((run.first, at), (run.second, other)))  # fmt: skip
+            if computed and computed[-1].kind == run.kind == "equal":
+                before = computed.pop()
+                one, two = slice(before.first.start, one.stop), slice(before.second.start, two.stop)
+            computed.append(Change(run.kind, one, two))
         at, other = at + runs[-1].first.stop, other + runs[-1].second.stop
+    return computed
 
 
 def mark_same(runs: Iterable[Change], places: Sequence[Container[int]]) -> Iterator[Change]:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 CONTEXT = 5  # unchanged words beside a change
 LONGEST_RUN = 60  # changed words shown in one place, more are cut in the middle
 MOST_CHANGES = 20
-LONGEST_PASSAGE, END = 120_000, 400  # characters; of a longer one, only the ends are shown
 WORTH_CUTTING = 12  # words; fewer are shown rather than counted
 BEGINNING = 40  # words shown of unrelated texts
 UNLIKE = 0.25  # below this similarity by words, texts are not compared word by word
@@ -135,23 +134,12 @@ def _show_texts(facts: Facts, *, is_coloured: bool) -> Iterator[list[Part]]:
 
 
 def _show_passage(passage: Passage, *, is_coloured: bool) -> list[Part]:
-    """Show the changes of a passage, without the middle of a long one."""
-    from neardup_solr.text.diff import changes, mark_same, split
+    """Show the changes of a passage, however long it is."""
+    from neardup_solr.text.diff import changes_in_parts, mark_same, split
 
-    texts = [passage.text or "", passage.other_text or ""]
-    if max(map(len, texts)) <= LONGEST_PASSAGE:
-        first, second = map(split, texts)
-        runs = [*mark_same(changes(first.forms, second.forms), ((), ()))]
-        return _show_changes(first, second, runs, is_coloured)
-    ends, left = list[list[Part]](), passage.words
-    for cut, at in ((slice(END), -1), (slice(-END, None), 0)):
-        first, second = (split(text[cut]) for text in texts)
-        runs = [*mark_same(changes(first.forms, second.forms), ((), ()))]
-        while runs and runs[at].kind != "equal":  # parts of words, and what one side lacks
-            del runs[at]
-        left -= sum(run.first.stop - run.first.start for run in runs)
-        ends.append(_show_changes(first, second, runs, is_coloured))
-    return [*ends[0], (f"\n… {left:,} words …\n", "dim"), *ends[1]]
+    first, second = (split(text or "") for text in (passage.text, passage.other_text))
+    runs = mark_same(changes_in_parts(first.forms, second.forms), ((), ()))
+    return _show_changes(first, second, [*runs], is_coloured)
 
 
 def _show_changes(

@@ -41,5 +41,5 @@ def list_spans(first: Words, second: Words) -> list[Span]:
         one, other = parts
         changes = diff.changes_in_parts(first.forms[one], second.forms[other])
         spans.append((one.start, one.stop - one.start, other.start, other.stop - other.start,
-                      [*changes]))  # fmt: skip
+                      changes))  # fmt: skip
     return spans

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +15,6 @@ from neardup_solr.verbs.explain.facts import APART, BEYOND, FOUND, MISSED, Facts
 from neardup_solr.verbs.explain.reasons import give_reasons
 from neardup_solr.verbs.explain.tables import list_tables, mark_words
 
-MOST_WORDS = 20_000  # of texts with changes, which take a third of a second
 SHARED = ("shared_words", "shared_shingles", "shared_bands", "differing_bands", "chance", "ways")
 VERDICTS = {  # by: is it a candidate, is it within the limits
     (True, True): FOUND,
@@ -75,10 +75,10 @@ def explain_facts(facts: Facts) -> Explanation:
     )
 
 
-def make_record(explanation: Explanation, most: int = MOST_WORDS) -> dict[str, Any]:
+def make_record(explanation: Explanation, most: float = math.inf) -> dict[str, Any]:
     """Make the whole record for programs, with settings as their fingerprints.
 
-    It has no changes if a text has more than `most` words, which take long and hold Python's lock.
+    It has no changes if a text has more than `most` words: they hold Python's lock all the time.
     """
     facts = explanation.facts
     words, other_words = facts.first.words, facts.second.words

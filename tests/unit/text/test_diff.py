@@ -1,6 +1,7 @@
 """Word diffs: what is compared, what is shown, and that nothing is lost."""
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -125,13 +126,15 @@ def test_long_sequences_are_compared_in_parts(seed: int) -> None:
     for _ in range(60):
         at = draw.randrange(len(second))
         second[at : at + draw.randrange(12)] = ["new"] * draw.randrange(12)
-    runs = list(diff.changes_in_parts(first, second))
+    runs = diff.changes_in_parts(first, second)
     ends = [0, 0]
     for run in runs:
         assert [run.first.start, run.second.start] == ends
         ends = [run.first.stop, run.second.stop]
         assert (first[run.first] == second[run.second]) == (run.kind == "equal")
     assert ends == [len(first), len(second)]
+    kinds = [run.kind for run in runs]
+    assert ("equal", "equal") not in pairwise(kinds)
     changed, least = (
         sum(max(run.first.stop - run.first.start, run.second.stop - run.second.start)
             for run in each if run.kind != "equal")

@@ -532,8 +532,8 @@ def test_long_texts_are_explained_by_their_passages(tmp_path: Path) -> None:
     assert (part.relation, part.other_share) == ("contains", 1.0)
 
 
-def test_texts_of_a_hundred_thousand_words_have_no_list_of_changes() -> None:
-    """The ends of a very long passage are shown; its changes would take long to list."""
+def test_very_long_texts_are_compared_in_parts() -> None:
+    """Their changes are those of the texts, and a notebook shows the place of the passage."""
     draw = random.Random(8)
     many = ["".join(draw.choices("abcdefghijklmnop", k=6)) for _ in range(40_000)]
     other = [*many[:60], "inserted", *many[60:]]
@@ -541,4 +541,5 @@ def test_texts_of_a_hundred_thousand_words_have_no_list_of_changes() -> None:
     explanation = nd.explain(documents, "a", "b")
     (passage,) = explanation.facts.passages
     assert (passage.relation, passage.words) == ("copy", 40_001)
+    assert [change.kind for change in explanation.facts.changes] == ["equal", "insert", "equal"]
     assert many[39_999] not in explanation._repr_html_()
