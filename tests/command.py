@@ -19,6 +19,7 @@ from unittest import mock
 import neardup_solr as nd
 from neardup_solr.cli import main
 from neardup_solr.records import NOTHING
+from neardup_solr.sources.notes import NOTED
 
 NEARDUP = (sys.executable, "-m", "neardup_solr")
 
@@ -36,6 +37,7 @@ def neardup(
     typed = [os.fsdecode(word) for word in words]
     out = _stream()
     err = out if is_mixed else _stream()
+    NOTED.clear()  # as in a process of its own
     variables = {**os.environ, **env}
     given = {name: value for name, value in variables.items() if value is not None}
     with (
