@@ -23,9 +23,15 @@ def list_spans(first: Words, second: Words) -> list[Span]:
     sides = first, second
     if min(len(side.shown) for side in sides) <= LONG:
         return []
+    longest = max(len(side.shown) for side in sides)
+    if longest <= MOST_COMPARED:  # a diff tells most editions, in a fiftieth of the time
+        runs = diff.changes(first.forms, second.forms)
+        equal = sum(run.first.stop - run.first.start for run in runs if run.kind == "equal")
+        if 2 * equal >= longest:
+            return []
     passages = list_passages((0, 1), [" ".join(side.shown) for side in sides])
     is_edition = bool(passages) and passages[0].relation in ("copy", "edited")
-    if is_edition and max(len(side.shown) for side in sides) <= MOST_COMPARED:
+    if is_edition and longest <= MOST_COMPARED:
         return []
     places = [
         np.array([0, *accumulate(len(word) + 1 for word in side.shown)], dtype=np.int64)
