@@ -98,6 +98,8 @@ def nearest(word: str, names: Iterable[str]) -> list[str]:
     def differ(name: str) -> float:
         """Return how much a name differs, infinitely if it means something else."""
         typed, other, parts = "".join(_split(word)), "".join(_split(name)), iter(_split(name))
+        if not typed:  # signs alone abbreviate nothing
+            return math.inf
         least = 1 if len(typed) > 3 else len(typed)  # of the letters of an abbreviated part
         if all(any(p[: max(least, len(t))] == t for p in parts) for t in _split(word)):
             return 1

@@ -48,6 +48,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "init": {"collection": NOWHERE},
     "lint": {"collection": NOWHERE},
     "mark": {"collection": NOWHERE, "clusters": []},
+    "passages": {"source": DOCUMENTS},
     "read": {"source": DOCUMENTS},
     "reband": {"collection": NOWHERE, "bands": 42, "rows": 3},
     "report": {"collection": NOWHERE},
@@ -306,7 +307,7 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          "nd.index() has no argument `quiet`; see help(nd.index)"),
         (lambda nd: nd.duplicates([], measure="Levenshtein"),
          "`measure` cannot be 'Levenshtein'; did you mean 'words'? Choose one of auto, words,"
-         " jaccard, containment, aligned, records, estimate, fields, model"),
+         " jaccard, containment, passages, aligned, records, estimate, fields, model"),
         (lambda nd: nd.search(NOWHERE, text="x", min_similarity="0.8"),
          "`min_similarity` must be a number, not the string '0.8'; give one such as "
          'min_similarity=0.5'),

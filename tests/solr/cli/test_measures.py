@@ -46,7 +46,7 @@ def test_a_measure_that_is_not_known_is_wrong_usage(run: Run, command: list[str]
     """The parser lists the measures, before a Solr is asked."""
     failed = run(*command, "--measure", "cosine", "--solr", NOBODY, COLUMNS="200")
     assert failed.returncode == 2
-    known = "auto, words, jaccard, containment, aligned, records, estimate"
+    known = "auto, words, jaccard, containment, passages, aligned, records, estimate"
     known += ", fields, model" if command == ["duplicates"] else ""
     assert f"'--measure': 'cosine'; choose one of {known}\n" in failed.stderr
 

@@ -84,7 +84,6 @@ def test_each_end_has_its_code(words: str, code: int) -> None:
         "duplicates people.csv --field name --field born:number",
         "duplicates titles.csv --against heads.csv",
         "duplicates codes.csv --by shingles",
-        "duplicates codes.csv --remember kept",
         "duplicates list.json --delimiter ;",
         "duplicates list.json --skip-rows 1",
         "explain 1 2 --source list.json --sheet Prices",
