@@ -94,7 +94,7 @@ def _choose_way(collection: Collection, settings: Settings, criteria: Criteria) 
     if ways and TEXT in fields:
         require_indexed(needed, fields, f"choose a different `by` ({' or '.join(ways)}) or `same`")
     require_indexed(needed, fields)
-    if measure.way == "shingles" and criteria.by is None and by != "shingles":
+    if measure.way in ("shingles", "passages") and criteria.by is None and by != "shingles":
         LOG.warning(
             "with %s, most excerpts from longer texts are missed: to find them, index the documents"
             " into a collection with --fields=all",

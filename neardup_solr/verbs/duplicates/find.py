@@ -145,8 +145,8 @@ def _warn_of_doubts(result: Duplicates) -> None:
 
 def warn_of_bands(measure: PairMeasure) -> None:
     """Log that candidates by bands are few of those that a measure looks for, if they are."""
-    if measure_named(measure).way == "shingles":
-        LOG.warning("bands miss most excerpts from longer texts; shingles find them")
+    if (way := measure_named(measure).way) in ("shingles", "passages"):
+        LOG.warning("bands miss most excerpts from longer texts; %s find them", way)
 
 
 def _warn_of_records(plan: RunPlan, corpus: Corpus) -> None:

@@ -90,7 +90,7 @@ class SourceStrikes:
                         empty += is_empty
                         kept[at] = record
                 add(kept, NOTHING)
-        RowTable(rows, LIST_COLUMNS).write(listed)
+            RowTable(rows, LIST_COLUMNS).write(listed)  # before there is a file without passages
         words = sum(row["text"].count(" ") + 1 for row in rows)
         return Struck(
             documents=changed, passages=len(rows), words=words, empty=empty, listed=listed
