@@ -17,7 +17,7 @@ from neardup_solr.measures.relation import cover
 from neardup_solr.progress import prefetch, thread_pool
 from neardup_solr.settings import SEED_CAP
 
-WINDOW, WIDEST = 8, 64  # runs of letters of which a seed is chosen; of very many letters, more
+WINDOW, WIDEST = 4, 64  # runs of letters of which a seed is chosen; of very many letters, more
 MOST_SEEDS = 1 << 22  # for which the window is not made wider
 SHORTEST = 48  # letters of a passage that makes a candidate
 LESS = 0.8  # of the share that is asked for, which a candidate has: it is looked at more closely

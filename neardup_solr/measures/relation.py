@@ -13,6 +13,7 @@ from neardup_solr.records import Relation
 RELATIONS: Final = get_args(Relation)
 COPY, EDITED, PART_OF, CONTAINS, QUOTES, QUOTED_IN, SHARES = range(len(RELATIONS))
 WHOLE = 0.8  # of a text, that passages cover if it is part of the other
+SMALL = 0.65  # of the whole, that a part covers unless it is in it almost letter by letter
 MOST = 0.5  # of both texts, if they are editions of one
 SAME, CHANGED = 0.95, 0.01  # of a copy: covered at least, changed letters at most
 SPOILT = 3  # shingles, about, that an edited word changes
@@ -30,10 +31,17 @@ def relate(
     both = np.minimum(share, other_share)
     relations = np.full(len(share), SHARES, dtype=np.int8)
     relations[both >= MOST] = EDITED
-    relations[(share >= WHOLE) & (other_share < WHOLE)] = PART_OF
-    relations[(other_share >= WHOLE) & (share < WHOLE)] = CONTAINS
+    relations[_is_part(share, other_share)] = PART_OF
+    relations[_is_part(other_share, share)] = CONTAINS
     relations[(both >= SAME) & (changed <= CHANGED)] = COPY
     return relations
+
+
+def _is_part(share: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell texts that are parts of others, of which so much is covered, from their editions."""
+    is_small = (whole < SMALL) | (share >= SAME)
+    is_part: NDArray[np.bool_] = (share >= WHOLE) & (whole < WHOLE) & is_small
+    return is_part
 
 
 def relate_similar(
