@@ -222,6 +222,9 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
     },
     "Output": {
         "output": Option(_OUTPUT, flags="--output -o"),
+        "passages.output": Option(
+            "Write to a .tsv, .csv, .jsonl, .xlsx or .parquet file.", flags="--output -o"
+        ),
         "evaluate.output": Option(
             "Write all missed and false pairs to .tsv, .csv, .jsonl or .xlsx.", flags="--output -o"
         ),
