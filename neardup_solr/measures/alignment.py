@@ -130,7 +130,8 @@ def prepare_records(
                         FEW if numbers else 0, SHORTEST)  # fmt: skip
 
     def compare(some: Pairs) -> Similarities:
-        placed, similarities = places[some], np.empty(len(some), dtype=np.float64)
+        placed = np.ascontiguousarray(places[some])
+        similarities = np.empty(len(some), dtype=np.float64)
 
         def align_some(part: slice) -> None:
             align.align_pairs(records, vocabulary, rules, placed[part], similarities[part])

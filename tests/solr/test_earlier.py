@@ -162,10 +162,10 @@ def test_commands_answer_as_the_earlier_ones(
     expected = expected.replace(f"-c {ANY_NAME}", place)
     found = re.sub(r'.*"rule":"(blanks|copy)".*\n', "", result.stdout).replace(solr.name, ANY_NAME)
     found = re.sub(r',"relation":("[a-z ]+"|null)', "", found)  # a new column
-    if "explain" in earlier["words"] and "json" in earlier["words"]:  # two keys are new
+    if "explain" in earlier["words"] and "json" in earlier["words"]:  # three keys are new
         now, before = json.loads(found), json.loads(expected)
         assert {key: now[key] for key in before} == before
-        assert now.keys() - before.keys() == {"measure", "shared_words"}
+        assert now.keys() - before.keys() == {"measure", "passages", "shared_words"}
     else:
         assert found == expected
     assert result.returncode == earlier["code"]

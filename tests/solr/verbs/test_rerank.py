@@ -199,7 +199,9 @@ def test_only_what_cannot_be_near_is_passed_over(solr: nd.Collection, left_out: 
             assert {match.id: match.distance for match in found} == near
 
 
-@pytest.mark.parametrize("measure", [each for each in MEASURES if each != "estimate"])
+@pytest.mark.parametrize(
+    "measure", [each for each in MEASURES if each not in ("estimate", "passages")]
+)
 def test_numbers_of_words_judge_nothing_but_words(
     solr: nd.Collection, measure: nd.types.MeasureName
 ) -> None:

@@ -49,6 +49,7 @@ def test_each_function_that_reads_a_source_takes_one(ads: Path, tmp_path: Path) 
     assert nd.duplicates(source).pairs == nd.duplicates(written, **COLUMNS).pairs
     assert nd.explain(source, "1", "2") == nd.explain(written, "1", "2", **COLUMNS)
     assert nd.tune(source) == nd.tune(written, **COLUMNS)
+    assert list(nd.passages(source)) == list(nd.passages(written, **COLUMNS))
     assert nd.signatures(source, tmp_path / "s.parquet").written == 3
     answers = tmp_path / "answers.jsonl"
     assert nd.answer(source, "1", "2", "same", answers=answers).hash
@@ -60,7 +61,7 @@ def test_each_function_that_reads_a_source_takes_one(ads: Path, tmp_path: Path) 
     assert reviewed.tally.same == 1
     readers = {name for name in nd.__all__ if "source" in _parameters(getattr(nd, name))}
     assert readers == {"read", "duplicates", "explain", "tune", "signatures", "index", "gate"} | {
-        "answer", "review", "Source", "SourceError"
+        "answer", "review", "passages", "Source", "SourceError"
     }  # fmt: skip
 
 
