@@ -144,6 +144,7 @@ COMMANDS: dict[str, Sequence[str]] = {
     "review": ["review", "--answers", "answers.jsonl"],
     "evaluate": ["evaluate", "known.tsv", *AT_ONCE],
     "delete": ["delete", "1"],
+    "passages": ["passages", *AT_ONCE],
     "tune": ["tune", *AT_ONCE],
     "reband": ["reband", "--bands", "16", "--band-rows", "4", *AT_ONCE],
     "dead-letters": ["dead-letters", "retry"],
