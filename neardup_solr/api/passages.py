@@ -31,8 +31,8 @@ def passages(
 
     Example: `[(each.id, each.relation, each.other_id) for each in nd.passages("articles.jsonl")]`
 
-    A passage has at least `min_words` words (by default 8 in up to 290,000 words of text, 20 from
-    4 million on, so that hardly any are common phrases). It may differ in words here and there, in
+    A passage has at least `min_words` words (by default 8 in up to 52,000 words of text, 20 from
+    12 million on, so that hardly any are common phrases). It may differ in words here and there, in
     letters that a scanner misread, in blanks, punctuation and hyphens at the ends of lines. Of each
     pair of documents, it is told what one is to the other: a copy, an edition, a part, a quotation,
     or a text that shares a passage. With `against`, each pair has a document from `source` and one

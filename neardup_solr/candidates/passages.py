@@ -18,9 +18,9 @@ from neardup_solr.regex import regex
 from neardup_solr.settings import MIN_WORDS
 from neardup_solr.text.letters import depends
 
-# In fewer texts, shorter passages are seldom formulas: of 1.4 million words of articles, 27 pairs
-# shared 8 words by chance, and 4 shared 12. Twice the words have four times as many such pairs.
-FEWEST_WORDS, FEW, BY_WORD = 8, 290_000, 1.57  # words; those of all texts; pairs, by each word more
+# In fewer texts, shorter passages are seldom formulas: 8 words were shared by chance by 5 pairs of
+# 500 articles and by 27 of 2,964, and 12 words by 4 of these (benchmarks/passages.md).
+FEWEST_WORDS, FEW, BY_WORD = 8, 52_000, 1.57  # words; those of all texts; pairs, by each word more
 LEAST_SHARE = 0.6  # of the letters that so many words have on average: of a passage, at least
 # Quotation marks before and behind a passage, and no apostrophes.
 _MARKS = r"[\"'\u00ab\u00bb\u2039\u203a\u2018-\u201f\u3008-\u300b\u300c-\u300f]"
@@ -33,7 +33,7 @@ def choose_min_words(words: int) -> int:
 
     So many that about a pair of documents shares a passage by chance.
     """
-    by_size = 2 * log(max(words, 1) / FEW) / log(BY_WORD)
+    by_size = log(max(words, 1) / FEW) / log(BY_WORD)
     return min(max(FEWEST_WORDS, FEWEST_WORDS + round(by_size)), MIN_WORDS)
 
 
