@@ -27,7 +27,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seeds:
-    """Seeds that several texts have, in the order of the texts; as `match_texts` takes them."""
+    """Seeds that several texts have, in the order of the texts, as `match_texts` takes them."""
 
     owners: NDArray[np.uint32]
     places: NDArray[np.uint32]

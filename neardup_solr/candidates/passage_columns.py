@@ -31,7 +31,7 @@ class Cut(NamedTuple):
     def of_sides(
         cls, starts: Numbers, ends: Numbers, quoted: NDArray[np.bool_], texts: Sequence[str]
     ) -> Cut:
-        """Make it of the first sides of all passages, then the second; texts may be left out."""
+        """Make it of the first sides of all passages, then the second, with or without texts."""
         sides = 2, len(starts) // 2
         pairs = list(zip(texts[: sides[1]], texts[sides[1] :], strict=True))
         return cls(starts.reshape(sides).T, ends.reshape(sides).T, quoted.reshape(sides).T, pairs)

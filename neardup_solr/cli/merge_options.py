@@ -52,7 +52,7 @@ class MergeOptions:
         check_rules_of(self.rules, paths, plan.readings[0])
 
     def merge(self, result: Duplicates, on_progress: OnProgress) -> Merged | None:
-        """Merge the records, if they are asked for; whoever calls has asked about doubts."""
+        """Merge the records, if that is asked for and nobody has doubts."""
         if not self.files:
             return None
         return result.merge(self.rules, yes=True, on_progress=on_progress)

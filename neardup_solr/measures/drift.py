@@ -40,7 +40,7 @@ class Proportion(NamedTuple):
 
 
 class Traits(NamedTuple):
-    """What records have in a field: no value, values of others, the same in pairs that match.
+    """Traits of records in a field: no value, values of others, the same in pairs that match.
 
     Of texts, words are counted instead of values.
     """

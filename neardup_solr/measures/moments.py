@@ -17,7 +17,7 @@ _CLOCK = regex(r"[T ](\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)? ?(?:([AaPp])\.?[Mm
 
 
 def read_moments(values: Sequence[Any]) -> list[int | None]:
-    """Read each value as a moment, in microseconds since 1970; None for what is no date.
+    """Read each value as a moment, in microseconds since 1970, or None for what is no date.
 
     A value is a text in any notation of `read_date`, with a time or without, a date of Python, or
     a number of seconds or milliseconds; of a list the newest counts. Without a zone, a time is in

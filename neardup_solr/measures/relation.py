@@ -1,4 +1,4 @@
-"""What two texts are to each other, by the passages that they share."""
+"""Relations of two texts, by the passages that they share."""
 
 from __future__ import annotations
 

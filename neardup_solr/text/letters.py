@@ -16,7 +16,7 @@ _IGNORED = dict.fromkeys(map(ord, f"-{SIGNS}"))
 
 
 def list_letters(text: str) -> tuple[NDArray[np.uint16], NDArray[np.uint32], int]:
-    """List the letters of a text and their places, as `fold_texts` writes them; count the words."""
+    """List the letters of a text and their places, as `fold_texts` writes them, and count words."""
     codes: list[int] = []
     places: list[int] = []
     words, is_first = 0, True

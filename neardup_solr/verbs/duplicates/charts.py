@@ -28,7 +28,7 @@ STRONG, PALE, AGAINST = "#1d6078", "#b5c7cc", "#b4552d"
 
 
 class Scale(NamedTuple):
-    """How an axis shows similarities: its label, where they are, and the width of a bar."""
+    """Scale of an axis of similarities: its label, where they are, and the width of a bar."""
 
     label: str
     of: Callable[[Values], Values]

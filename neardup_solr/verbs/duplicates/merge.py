@@ -53,7 +53,7 @@ class RecordStore(Protocol):
 
     @property
     def reading(self) -> Reading:
-        """How the source is read."""
+        """The way in which the source is read."""
 
     @property
     def name(self) -> str:

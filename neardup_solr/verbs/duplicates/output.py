@@ -35,7 +35,7 @@ def check_output(path: Path) -> None:
 
 
 def check_table(path: Path, suffixes: Sequence[str] = (*SUFFIXES, TABLE)) -> None:
-    """Refuse a table as `check_output` does; `suffixes` are those that an error names."""
+    """Refuse a table as `check_output` does, by an error that names the `suffixes`."""
     if path.suffix.lower() == TABLE:
         reports.require_library(path, "Parquet", "pyarrow")
         check_place(path)

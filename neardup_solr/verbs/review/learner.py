@@ -117,7 +117,7 @@ class Learner:
         return {(each.field, each.level): each.bits for each in weighed}
 
     def _list_levels(self, number: int) -> list[tuple[str, str]]:
-        """List the fields of a pair with their levels, or the measures; none if it is not alike."""
+        """List the fields of a pair with their levels, or the measures, none if it is not alike."""
         assert self.features is not None
         rows, values = self.features
         at = int(np.searchsorted(rows, number))

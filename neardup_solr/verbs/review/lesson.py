@@ -1,4 +1,4 @@
-"""What an answer taught, as a sentence: what counts otherwise for or against a pair from now on."""
+"""Lessons of answers, as sentences: what counts more or less for a pair from now on."""
 
 from __future__ import annotations
 
