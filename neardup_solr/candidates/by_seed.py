@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.candidates import DEFAULT, Candidates, Joining
 from neardup_solr.candidates.pair_array import PairArray
+from neardup_solr.kernel import growth
 from neardup_solr.kernel import seeds as kernel
 from neardup_solr.measures import Flat
 from neardup_solr.measures.pairs import Pairs
@@ -117,7 +118,7 @@ def match_texts(
         rows, at, room = [], part.start, 1 << 14
         while at < part.stop:
             out = np.empty((room, 8), dtype=np.int64)
-            done, filled = kernel.match_texts(
+            done, filled = growth.match_texts(
                 at, part.stop, seeds.owners, seeds.places, seeds.groups, seeds.ends,
                 seeds.members, seeds.group_ends, second_side, cap, letters.values,
                 letters.bounds, least, out,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.candidates.by_seed import Rows, collect_seeds, match_texts
 from neardup_solr.candidates.passage_columns import Cut, Numbers, PassageColumns
-from neardup_solr.kernel.seeds import round_to_words
+from neardup_solr.kernel.growth import round_to_words
 from neardup_solr.measures import Flat
 from neardup_solr.measures.folded import Folded, fold_texts
 from neardup_solr.records import AnyId, Passage

@@ -34,7 +34,7 @@ MODULES = (
     "graph",
     "edits",
 )
-PASSAGES = ("seeds", "fold")  # which only passages need
+PASSAGES = ("growth", "cover", "seeds", "fold")  # which only passages need
 
 
 def fill_store(module: str) -> None:

@@ -16,7 +16,7 @@ from neardup_solr.text.characters import CONTEXT, DROPPED, MARK, SPACE, UNSPACED
 
 U16, U32, N0 = np.uint16, np.uint32, U64(0)
 HYPHEN, PLUS = U8(ord("-")), U8(ord("+"))
-BEGINS, CODE = U16(1 << 15), U64(0x7FFF)  # the bit of a letter that begins a word, and the others
+BEGINS, CODE = U16(1 << 15), U16(0x7FFF)  # the bit of a letter that begins a word, and the others
 LEFT = np.int64(-1)  # words of a text whose characters depend on their neighbours
 
 
@@ -99,6 +99,6 @@ def _fold(text, start, end, tables, letters, places, at):
 def _put(code, letters, places, at, place, words, is_first, is_word):
     """Write a letter, which begins a word if it is the first of one, or a word by itself."""
     is_first = is_first or is_word
-    letters[at] = U16((code ^ code >> U64(15)) & CODE) | (BEGINS if is_first else U16(0))
+    letters[at] = U16(code ^ code >> U64(15)) & CODE | (BEGINS if is_first else U16(0))
     places[at] = place
     return at + N1, words + np.int64(is_first), is_word

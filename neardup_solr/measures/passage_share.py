@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.kernel import seeds
+from neardup_solr.kernel import cover
 from neardup_solr.measures import Comparer, Flat, Measure, Measurements
 from neardup_solr.measures.folded import fold_texts
 from neardup_solr.measures.pairs import Pairs, in_parts
@@ -23,7 +23,7 @@ def cover_pairs(letters: Flat, pairs: Pairs, threads: int = 1) -> NDArray[np.int
     covered = np.zeros((len(pairs), 3), dtype=np.int64)
 
     def cover_part(part: slice) -> None:
-        seeds.cover_pairs(*letters, np.ascontiguousarray(pairs[part]), LEAST, covered[part])
+        cover.cover_pairs(*letters, np.ascontiguousarray(pairs[part]), LEAST, covered[part])
 
     in_parts(cover_part, letters.lengths_of(pairs).sum(axis=1), threads)
     return covered
