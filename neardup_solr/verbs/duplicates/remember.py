@@ -54,6 +54,18 @@ class Changes:
     reason: str = ""
     drift: str = ""
 
+    @classmethod
+    def between(cls, before: Mapping[str, Hashes], ids: Hashes, keys: Hashes) -> Changes:
+        """Count what came, changed and went since the ids and keys `before`."""
+        now, old = ids[ids != UNKNOWN], before["ids"][before["ids"] != UNKNOWN]
+        is_same = mark_among(keys, before["keys"])[ids != UNKNOWN]
+        is_known_id = mark_among(now, old)
+        return cls(
+            came=int(np.count_nonzero(~is_known_id)),
+            changed=int(np.count_nonzero(is_known_id & ~is_same)),
+            gone=int(np.count_nonzero(~mark_among(old, now))),
+        )
+
 
 class EarlierRun:
     """The pairs that the file `remember` has of an earlier run, and those that this run adds.
@@ -93,10 +105,7 @@ class EarlierRun:
 
     def _number_documents(self, corpus: Corpus, contents: Hashes) -> None:
         """Make a key of each document, of its id and what is in it."""
-        count = len(corpus)
-        parts = (range(at, min(at + AT_ONCE, count)) for at in range(0, count, AT_ONCE))
-        hashes = [hash_texts(list(map(str, corpus.ids(part)))) for part in parts]
-        ids, keys = np.concatenate([NOTHING, *hashes]), np.empty(count, dtype=np.uint64)
+        ids, keys = hash_ids(corpus), np.empty(len(corpus), dtype=np.uint64)
         joins.hash_whole(np.stack([ids, contents], axis=1).view(np.uint32), 4, keys)
         ids[corpus.dead] = keys[corpus.dead] = UNKNOWN
         # Shared: what is read later counts words there.
@@ -113,12 +122,7 @@ class EarlierRun:
         if not len(before["ids"]):
             return "the last run had no documents"
         ids, keys = self._arrays["ids"], self._arrays["keys"]
-        order = np.argsort(keys, kind="stable")
-        then = np.argsort(before["keys"], kind="stable")
-        at = find_places(before["keys"][then], keys[order])
-        places = np.full(len(then), -1)
-        is_kept = (at >= 0) & (before["keys"][then] != UNKNOWN)
-        places[then[is_kept]] = order[at[is_kept]]
+        places = find_now(before["keys"], keys)
         if len(words := before.get("words", NOTHING)):
             is_there = places >= 0
             self._arrays["words"][places[is_there]] = words[is_there]
@@ -127,14 +131,7 @@ class EarlierRun:
         for name in ("distances", "similarities"):
             before[name] = before[name][kept]
         self._before = before
-        now, old = ids[ids != UNKNOWN], before["ids"][before["ids"] != UNKNOWN]
-        is_same = mark_among(keys, before["keys"])[ids != UNKNOWN]
-        is_known_id = mark_among(now, old)
-        self.changes = Changes(
-            came=int(np.count_nonzero(~is_known_id)),
-            changed=int(np.count_nonzero(is_known_id & ~is_same)),
-            gone=int(np.count_nonzero(~mark_among(old, now))),
-        )
+        self.changes = Changes.between(before, ids, keys)
         return ""
 
     def split(self, pairs: Pairs) -> tuple[Known | None, Pairs]:
@@ -191,6 +188,24 @@ def _describe(plan: RunPlan) -> str:
     if is_collection(plan.source):
         return plan.source.identity + (f" {plan.fq!r}" if plan.fq else "")
     return f"a source, on repeat {plan.readings[0].on_repeat or 'keep'}"
+
+
+def hash_ids(corpus: Corpus) -> Hashes:
+    """Hash the ids of all documents, some at a time."""
+    count = len(corpus)
+    parts = (range(at, min(at + AT_ONCE, count)) for at in range(0, count, AT_ONCE))
+    hashes = [hash_texts(list(map(str, corpus.ids(part)))) for part in parts]
+    return np.concatenate([NOTHING, *hashes])
+
+
+def find_now(before: Hashes, keys: Hashes) -> NDArray[np.int64]:
+    """Find the row that each document of the earlier run has now, by their keys, or -1."""
+    order, then = np.argsort(keys, kind="stable"), np.argsort(before, kind="stable")
+    at = find_places(before[then], keys[order])
+    places = np.full(len(then), -1)
+    is_kept = (at >= 0) & (before[then] != UNKNOWN)
+    places[then[is_kept]] = order[at[is_kept]]
+    return places
 
 
 def _renumber(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.int64]]:

@@ -27,7 +27,6 @@ from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.records import NO_DISTANCE
 from neardup_solr.verbs.duplicates.candidate_pairs import pairs_distinct
 from neardup_solr.verbs.duplicates.corpus import Corpus
-from neardup_solr.verbs.duplicates.parts import AT_ONCE
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.recall import FIRST_LINE
 from neardup_solr.verbs.duplicates.remember import (
@@ -36,7 +35,8 @@ from neardup_solr.verbs.duplicates.remember import (
     Changes,
     Hashes,
     Known,
-    find_places,
+    find_now,
+    hash_ids,
 )
 
 GROWN = 1.5  # times the records that taught the weights, from which they are learnt anew
@@ -116,11 +116,7 @@ class EarlierRecords:
             records = counted(about["taught"], "record")
             return f"the weights were learnt from {records}, and there are many more"
         ids, keys = self._arrays["ids"], self._arrays["keys"]
-        order, then = np.argsort(keys, kind="stable"), np.argsort(before["keys"], kind="stable")
-        at = find_places(before["keys"][then], keys[order])
-        places = np.full(len(then), -1)
-        is_kept = (at >= 0) & (before["keys"][then] != UNKNOWN)
-        places[then[is_kept]] = order[at[is_kept]]
+        places = find_now(before["keys"], keys)
         firsts, living = self._arrays["firsts"], np.flatnonzero(places >= 0)
         self._is_old = np.zeros(len(keys), np.bool_)
         self._is_old[firsts[places[living]]] = True
@@ -133,14 +129,7 @@ class EarlierRecords:
             number_pairs(pairs[is_left].astype(np.uint32)), return_index=True
         )
         self._near = numbers, before["similarities"][is_left][first]
-        now, old = ids[ids != UNKNOWN], before["ids"][before["ids"] != UNKNOWN]
-        is_same = mark_among(keys, before["keys"])[ids != UNKNOWN]
-        is_known_id = mark_among(now, old)
-        self.changes = Changes(
-            came=int(np.count_nonzero(~is_known_id)),
-            changed=int(np.count_nonzero(is_known_id & ~is_same)),
-            gone=int(np.count_nonzero(~mark_among(old, now))),
-        )
+        self.changes = Changes.between(before, ids, keys)
         return ""
 
     @property
@@ -218,10 +207,7 @@ class EarlierRecords:
 
 def _number_records(corpus: Corpus, matcher: RecordMatcher) -> tuple[Hashes, Hashes]:
     """Number the ids of all records, and the records by their ids, values and texts."""
-    count = len(corpus)
-    parts = (range(at, min(at + AT_ONCE, count)) for at in range(0, count, AT_ONCE))
-    hashes = [hash_texts(list(map(str, corpus.ids(part)))) for part in parts]
-    ids = np.concatenate([NOTHING, *hashes])
+    ids = hash_ids(corpus)
     keys = ids * SPREAD ^ hash_texts(matcher.forms)
     for column in matcher.columns:
         values = np.append(hash_texts(column.values), U64(0))  # the last is that of no value
