@@ -13,8 +13,8 @@ from neardup_solr.candidates.pair_array import PairArray
 from neardup_solr.kernel import growth
 from neardup_solr.kernel import seeds as kernel
 from neardup_solr.measures import Flat
-from neardup_solr.measures.pairs import Pairs
-from neardup_solr.measures.relation import cover
+from neardup_solr.measures.pairs import Pairs, split_bounds
+from neardup_solr.measures.relation import cover_pairs
 from neardup_solr.progress import prefetch, thread_pool
 from neardup_solr.settings import SEED_CAP
 
@@ -48,13 +48,11 @@ def collect_seeds(letters: Flat, threads: int) -> Seeds:
         room = int(bounds[-1] - bounds[0])
         hashes, places = np.empty(room, np.uint64), np.empty(room, np.uint32)
         ends = np.empty(len(bounds) - 1, np.int64)
-        kernel.collect_seeds(
-            letters.values, np.ascontiguousarray(bounds), window, hashes, places, ends
-        )
+        kernel.collect_seeds(letters.values, bounds, window, hashes, places, ends)
         filled = int(ends[-1])
         return hashes[:filled].copy(), places[:filled].copy(), np.diff(ends, prepend=0)
 
-    parts = list(_split(letters.bounds, _BLOCK))
+    parts = list(split_bounds(letters.bounds, _BLOCK))
     with thread_pool(threads) as pool:
         collected = list(prefetch(pool, collect, iter(parts), at_once=threads))
     none = np.empty(0, np.uint64), np.empty(0, np.uint32), np.empty(0, np.int64)
@@ -130,7 +128,7 @@ def match_texts(
 
     last = second_side or len(letters.bounds) - 1
     with thread_pool(threads) as pool:
-        parts = _split(seeds.ends[: last + 1], 1 << 14)
+        parts = split_bounds(seeds.ends[: last + 1], 1 << 14)
         yield from prefetch(pool, match, parts, at_once=threads)
 
 
@@ -158,20 +156,7 @@ def passage_candidates(letters: Flat, least: float, *, joining: Joining = DEFAUL
 
 def _keep_covered(rows: Rows, sizes: NDArray[np.int64], least: float) -> Pairs:
     """Keep the pairs of texts of which passages cover so much of the shorter."""
-    are_first = np.diff(rows[:, :2], axis=0, prepend=-1).any(axis=1)
-    texts = rows[are_first, :2]
-    numbers = np.cumsum(are_first) - 1
-    covered = [cover(numbers, rows[:, at], rows[:, at + 1], len(texts)) for at in (2, 4)]
-    share = np.max(np.stack(covered, axis=1) / np.maximum(sizes[texts], 1), axis=1, initial=0)
-    pairs: Pairs = texts[share >= least].astype(np.uint32)
+    covered = cover_pairs(rows)
+    are_enough = covered.shares(sizes).max(axis=1, initial=0) >= least
+    pairs: Pairs = covered.texts[are_enough].astype(np.uint32)
     return pairs
-
-
-def _split(bounds: NDArray[np.int64], size: int) -> Iterator[slice]:
-    """Split texts into parts of at most so many values, or of one text."""
-    first = 0
-    while first < len(bounds) - 1:
-        last = int(np.searchsorted(bounds, bounds[first] + size, side="right")) - 1
-        last = max(first + 1, last)
-        yield slice(first, last)
-        first = last

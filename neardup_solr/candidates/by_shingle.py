@@ -28,7 +28,7 @@ from neardup_solr.candidates.pair_array import PairArray
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Flat
-from neardup_solr.measures.pairs import Pairs
+from neardup_solr.measures.pairs import Pairs, split_bounds
 from neardup_solr.progress import prefetch, thread_pool
 from neardup_solr.sizes import SIZES
 
@@ -167,19 +167,12 @@ class _ShingleSearch:
     def _blocks(self) -> Iterator[tuple[Hashes, Counts, slice]]:
         """Yield the hashes of some sets, their bounds, and the slice of these sets."""
         (values, bounds), groups = self._sets, self._joining.groups
-        first, sets = 0, len(bounds) - 1
-        while first < sets:
-            last = (
-                int(np.searchsorted(bounds, bounds[first] + SIZES.shingle_lookups, side="right"))
-                - 1
-            )
-            last = max(first + 1, last)
-            part = bounds[first : last + 1]
+        for some in split_bounds(bounds, SIZES.shingle_lookups):
+            part = bounds[some.start : some.stop + 1]
             hashed = values[part[0] : part[-1]]
             if len(groups):  # equal hashes of two groups become different
-                hashed = hashed ^ np.repeat(groups[first:last] * SPREAD, np.diff(part))
-            yield hashed, part - part[0], slice(first, last)
-            first = last
+                hashed = hashed ^ np.repeat(groups[some] * SPREAD, np.diff(part))
+            yield hashed, part - part[0], some
 
 
 def _concatenate(parts: Sequence[tuple[Hashes, Rows]]) -> tuple[Hashes, Rows]:

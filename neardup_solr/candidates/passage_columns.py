@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures.relation import QUOTED_IN, QUOTES, RELATIONS, SHARES, cover, relate
+from neardup_solr.measures.relation import (
+    QUOTED_IN,
+    QUOTES,
+    RELATIONS,
+    SHARES,
+    cover_pairs,
+    mark_pairs,
+    relate,
+)  # fmt: skip
 from neardup_solr.records import AnyId, Passage, Relation
 
 Numbers = NDArray[np.int64]
@@ -75,7 +83,7 @@ class PassageColumns:
 
     def pairs(self) -> NDArray[np.intp]:
         """List the place of the first passage of each pair of documents."""
-        return np.flatnonzero(np.diff(self.owners, axis=0, prepend=-1).any(axis=1))
+        return np.flatnonzero(mark_pairs(self.owners))
 
     def count_relations(self) -> dict[Relation, int]:
         """Count the pairs of documents of each relation, that of their first passage."""
@@ -123,12 +131,9 @@ def _relate(
     rows: Numbers, sizes: Numbers, cut: Cut
 ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
     """Relate the documents of each passage, and compute the shares that all passages cover."""
-    are_first = np.diff(rows[:, :2], axis=0, prepend=-1).any(axis=1)
-    pairs, count = np.cumsum(are_first) - 1, int(np.count_nonzero(are_first))
-    owners = rows[are_first, :2]
-    covered = [cover(pairs, rows[:, at], rows[:, at + 1], count) for at in (2, 4)]
-    shares = np.stack(covered, axis=1) / np.maximum(sizes[owners], 1)
-    edits = np.bincount(pairs, rows[:, 6], count) / np.maximum(np.max(covered, axis=0), 1)
+    covered = cover_pairs(rows)
+    pairs, shares = covered.numbers, covered.shares(sizes)
+    edits = np.bincount(pairs, rows[:, 6], len(shares)) / covered.letters.max(axis=1, initial=1)
     relations = relate(shares[:, 0], shares[:, 1], edits)
     is_quoted, is_other = cut.quoted.T
     mentions = relations[pairs]

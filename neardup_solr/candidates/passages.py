@@ -52,8 +52,8 @@ def list_passages(
     rows = np.concatenate([np.empty((0, 8), dtype=np.int64), *parts])
     rows = round_passages(letters, rows, min_words)
     places = rows[:, :2].T.ravel()
-    starts, ends, quoted, passages = cut_passages(folded, texts, places, *spans_of(rows))
-    cut = Cut.of_sides(starts, ends, quoted, passages if has_texts else [])
+    spans = spans_of(rows)
+    cut = Cut.of_sides(*cut_passages(folded, texts, places, *spans, has_texts=has_texts))
     columns = PassageColumns.of(ids, rows[:, :2], rows, sizes, cut)
     return columns.list(range(len(columns)))
 
@@ -75,16 +75,22 @@ def spans_of(rows: Rows) -> tuple[Numbers, Numbers]:
 
 
 def cut_passages(
-    folded: Folded, texts: Sequence[str], places: Numbers, firsts: Numbers, lasts: Numbers
+    folded: Folded,
+    texts: Sequence[str],
+    places: Numbers,
+    firsts: Numbers,
+    lasts: Numbers,
+    *,
+    has_texts: bool,
 ) -> tuple[Numbers, Numbers, NDArray[np.bool_], list[str]]:
     """Cut passages out of the texts at these `places`: characters, quotation marks, and texts.
 
-    The passages of a text are together.
+    The passages of a text are together. There are no texts unless a result `has_texts`.
     """
     begins = folded.bounds[places]
     starts = folded.places[begins + firsts].astype(np.int64)
     ends = folded.places[begins + lasts - 1].astype(np.int64) + 1
-    quoted, cut = np.zeros(len(places), dtype=np.bool_), [""] * len(places)
+    quoted, cut = np.zeros(len(places), dtype=np.bool_), [""] * len(places) * has_texts
     text, at = "", -1
     for passage, place in enumerate(places.tolist()):
         if place != at:
@@ -96,5 +102,6 @@ def cut_passages(
         is_open = _OPENS.search(text, max(start - BESIDE, 0), start + 1)
         is_closed = is_open and _CLOSES.search(text, end - 1, end + BESIDE)
         quoted[passage] = is_closed is not None
-        cut[passage] = text[start:end]
+        if has_texts:
+            cut[passage] = text[start:end]
     return starts, ends, quoted, cut

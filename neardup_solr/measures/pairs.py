@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -60,6 +60,16 @@ def first_with_each(others: int) -> Pairs:
     """Make the pairs of the first text with each of the others that follow it."""
     numbers = np.arange(1, others + 1, dtype=np.uint32)
     return np.stack([np.zeros_like(numbers), numbers], axis=1)
+
+
+def split_bounds(bounds: NDArray[np.int64], size: int) -> Iterator[slice]:
+    """Split texts into parts of at most so many values, or of one text, by their `bounds`."""
+    first = 0
+    while first < len(bounds) - 1:
+        last = int(np.searchsorted(bounds, bounds[first] + size, side="right")) - 1
+        last = max(first + 1, last)
+        yield slice(first, last)
+        first = last
 
 
 def in_parts(work: Callable[[slice], None], steps: NDArray[Any], threads: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, get_args
+from typing import Final, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,36 @@ def relate_similar(
     return relations
 
 
-def cover(
+class CoveredPairs(NamedTuple):
+    """Pairs of texts with passages: their numbers, and the letters that these cover in either.
+
+    `numbers` has the pair of each passage, `texts` and `letters` have shape (pairs, 2).
+    """
+
+    numbers: NDArray[np.int64]
+    texts: NDArray[np.int64]
+    letters: NDArray[np.int64]
+
+    def shares(self, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Compute which part of either text is covered, by the letters of all texts."""
+        shares: NDArray[np.float64] = self.letters / np.maximum(sizes[self.texts], 1)
+        return shares
+
+
+def cover_pairs(rows: NDArray[np.int64]) -> CoveredPairs:
+    """Count the letters that passages cover, as the kernel's rows have them, by pair of texts."""
+    are_first = mark_pairs(rows[:, :2])
+    numbers, texts = np.cumsum(are_first) - 1, rows[are_first, :2]
+    letters = [_cover(numbers, rows[:, at], rows[:, at + 1], len(texts)) for at in (2, 4)]
+    return CoveredPairs(numbers, texts, np.stack(letters, axis=1))
+
+
+def mark_pairs(texts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mark the first passage of each pair of texts, whose passages are together."""
+    return np.asarray(np.diff(texts, axis=0, prepend=-1).any(axis=1))
+
+
+def _cover(
     groups: NDArray[np.int64], firsts: NDArray[np.int64], lasts: NDArray[np.int64], count: int
 ) -> NDArray[np.int64]:
     """Count the letters that passages of each of so many groups cover, each letter once."""

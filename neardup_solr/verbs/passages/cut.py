@@ -27,11 +27,10 @@ def cut_texts(rows: Numbers, read: Texts, *, has_texts: bool) -> Cut:
     quoted, texts = np.zeros(len(owners), dtype=np.bool_), [""] * len(owners) * has_texts
     for packed, places, some in _read(owners, read):
         starts[some], ends[some], quoted[some], cut = cut_passages(
-            fold_texts(packed), packed, places, firsts[some], lasts[some]
+            fold_texts(packed), packed, places, firsts[some], lasts[some], has_texts=has_texts
         )
-        if has_texts:
-            for passage, text in zip(some.tolist(), cut, strict=True):
-                texts[passage] = text
+        for passage, text in zip(some.tolist(), cut, strict=False):
+            texts[passage] = text
     return Cut.of_sides(starts, ends, quoted, texts)
 
 
