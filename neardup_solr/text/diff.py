@@ -13,6 +13,8 @@ from neardup_solr.text.characters import is_mark, unspaced
 from neardup_solr.text.normalize import pieces_of, words_of
 
 _REMEMBERED = 1 << 16  # texts repeat their words
+LONG = 150  # words; of longer texts, passages say more than all changes
+MOST_COMPARED = 20_000  # words of texts that are compared as wholes, in a third of a second
 _PART, _ANCHOR = 4_000, 8  # words that are compared at once, and of a run between two parts
 _LONG = 64  # characters; longer tokens are hardly repeated
 

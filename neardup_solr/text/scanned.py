@@ -44,11 +44,14 @@ def _keep(texts: Iterable[str], kept: list[str]) -> Iterator[str]:
 def share_misread(texts: Iterable[str]) -> tuple[int, float]:
     """Count the longer words of the first texts, about `LOOKED_AT`, and the share misread."""
     counts: Counter[str] = Counter()
+    total = 0
     for text in texts:
-        counts.update(_WORD.findall(text.lower()))
-        if counts.total() >= LOOKED_AT:
+        words = _WORD.findall(text.lower())
+        counts.update(words)
+        total += len(words)
+        if total >= LOOKED_AT:
             break
-    return counts.total(), _count_misread(counts) / max(counts.total(), 1)
+    return total, _count_misread(counts) / max(total, 1)
 
 
 def _count_misread(counts: Counter[str]) -> int:

@@ -8,10 +8,8 @@ import numpy as np
 
 from neardup_solr.candidates.passages import list_passages
 from neardup_solr.text import diff
-from neardup_solr.text.diff import Words
+from neardup_solr.text.diff import LONG, MOST_COMPARED, Words
 
-LONG = 150  # words; of longer texts, passages say more than all changes
-MOST_COMPARED = 20_000  # words; editions of longer texts are not compared word by word
 Span = tuple[int, int, int, int, list[diff.Change]]
 
 

@@ -23,7 +23,7 @@ from neardup_solr.minhash import sign, signature
 from neardup_solr.records import Passage
 from neardup_solr.reports.pair import PairTable, Record, Row
 from neardup_solr.settings import WORD_CAP, Settings
-from neardup_solr.text.diff import Change, changes, changes_in_parts
+from neardup_solr.text.diff import LONG, MOST_COMPARED, Change, changes, changes_in_parts
 from neardup_solr.verbs.criteria import WAYS
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ from neardup_solr.verbs.explain.subject import Subject
 
 # The ways to search for candidates, the preferred one first.
 SEARCHES = {"bands": WAYS["bands"], **WAYS}
-MOST_AT_ONCE = 20_000  # words of texts that are compared as wholes, in a third of a second
-LONG = 150  # words; of longer texts, passages say more than all changes
 FOUND, MISSED, BEYOND, APART = "found", "missed", "beyond the limits", "apart"
 
 
@@ -309,7 +307,7 @@ class Facts:
 
         Those of very long texts are not always the fewest.
         """
-        compute = changes_in_parts if self.longest > MOST_AT_ONCE else changes
+        compute = changes_in_parts if self.longest > MOST_COMPARED else changes
         return compute(self.first.words.forms, self.second.words.forms)
 
     @cached_property

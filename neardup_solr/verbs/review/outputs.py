@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +34,13 @@ class ReviewOutputs:
     clean: Path | None
     model: Path | None
     refusal: ArgumentError | None = None
-    names: dict[str, Any] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @property
+    def names(self) -> dict[str, Any]:
+        """The name and the folder of each file, None of one that is not written."""
         paths = {CLEAN: self.clean, MODEL: self.model}
-        names = {key: path and [path.name, str(path.resolve().parent)]
-                 for key, path in paths.items()}  # fmt: skip
-        object.__setattr__(self, "names", names)
+        return {key: path and [path.name, str(path.resolve().parent)]
+                for key, path in paths.items()}  # fmt: skip
 
     @classmethod
     def of(cls, request: ReviewRequest, result: Duplicates) -> ReviewOutputs:
