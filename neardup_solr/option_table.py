@@ -75,8 +75,8 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             "Text to search for; in the command, - is standard input.", flags="--text"
         ),
         "search.passages": Option(
-            "List the passages of 20 words or more that documents share with the text, however"
-            " unlike they are as a whole. Candidates are found by shingles."
+            "List the passages that documents share with the text, however unlike they are as a"
+            " whole. Candidates are found by shingles."
         ),
         "ordered": Option("The order of the ids in a pair matters (first source, second source)."),
         "into": Option("Write into this collection; leave the original unchanged.", "OTHER"),
@@ -205,6 +205,7 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         "min_words": Option(
             "Words of a passage, at least [default: 8 to 20, by the size of SOURCE]."
         ),
+        "search.min_words": Option("With `passages`: words of a passage, at least [default: 20]."),
         "without_common": Option(
             "Ignore passages that many texts share: boilerplate, footers, templates.", seldom=True
         ),

@@ -31,6 +31,7 @@ NORMALIZATION = 2  # of new collections
 CAP = 1_024  # documents of a band key that are all paired with each other
 WORD_CAP = 50  # records that a word makes candidates of each other
 MIN_WORDS = 20  # of a passage of two texts, and of many
+LEAST_WORDS = 5  # of one: 36 letters that two seeds span have more in most languages
 SEED_CAP = 64  # documents that a run of letters makes candidates of each other
 LONG_TEXT = 60  # words; above it, shingles are most of an index, and bands find what they find
 
@@ -61,6 +62,24 @@ def require_known_fields(names: Iterable[str], fields: Iterable[str]) -> None:
     if unknown := sorted(set(names).difference(fields)):
         reason = f"there is no field {', '.join(unknown)}"
         raise ArgumentError(reason, CHOICE_OF_FIELDS, code="argument-invalid")
+
+
+def require_words(min_words: int | None) -> None:
+    """Refuse passages of so few words, by ArgumentError."""
+    reason, step = f"`min_words` cannot be {min_words}", f"give {LEAST_WORDS} or more"
+    fits = min_words is None or min_words >= LEAST_WORDS
+    require(fits, reason, step, code="argument-out-of-range")
+
+
+def choose_words(min_words: int | None, *, passages: bool) -> int | None:
+    """Choose how many words a passage has at least, None if passages are not looked for.
+
+    Raises ArgumentError if a value is not possible.
+    """
+    reason, step = "`min_words` needs `passages`", "set `passages`, or omit `min_words`"
+    require(passages or min_words is None, reason, step, code="arguments-conflict")
+    require_words(min_words)
+    return (min_words or MIN_WORDS) if passages else None
 
 
 @checked_class

@@ -28,6 +28,7 @@ def search(
     min_similarity: float | None = None,
     answers: str | Path | None = None,
     passages: bool = False,
+    min_words: int | None = None,
 ) -> list[Match]:
     """Find the near-duplicates of a document or of a text in a collection, most similar first.
 
@@ -37,9 +38,9 @@ def search(
     `candidates` of them. A document is never its own match. If it lacks a value in a `same` field,
     it has no matches. With `text`, `same` may name only "first_word" and "md5_hash".
 
-    With `passages`, documents that share a passage of 20 words or more are found, too, however
-    unlike they are as a whole, and come first. The collection needs shingles (of all `fields`),
-    unless `by` names another way.
+    With `passages`, documents that share a passage of `min_words` words (20) are found, too,
+    however unlike they are as a whole, and come first. The collection needs shingles (of all
+    `fields`), unless `by` names another way.
 
     Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks a required
     field, SolrError if Solr does not answer.
@@ -60,4 +61,5 @@ def search(
         min_similarity=min_similarity,
         answers=answers,
         passages=passages,
+        min_words=min_words,
     )

@@ -43,6 +43,8 @@ NO_LIMITS = Limits()
 class Criteria:
     """Ways to find candidates, and limits for them: the arguments of `search`, checked.
 
+    `min_words` is how many words a passage has at least, None if passages are not looked for.
+
     Raises ArgumentError if a value is not possible.
     """
 
@@ -53,7 +55,7 @@ class Criteria:
     equality: Equality = ANYTHING
     measure: str | Measure = "words"
     limits: Limits = NO_LIMITS
-    passages: bool = False
+    min_words: int | None = None
 
     def __post_init__(self) -> None:
         measures.measure_of(self.measure, self.limits)  # checks them

@@ -16,7 +16,7 @@ from neardup_solr.measures.equality import parse_equality
 from neardup_solr.measures.rerank import nearness, rerank
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document, Match, Pair, Passage, ordered
-from neardup_solr.settings import Settings
+from neardup_solr.settings import Settings, choose_words
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import OtherSettings
 from neardup_solr.solr.names import ID, SETTINGS, TEXT
@@ -53,6 +53,7 @@ def search_collection(
     min_similarity: float | None,
     answers: str | Path | None,
     passages: bool,
+    min_words: int | None,
 ) -> list[Match]:
     """Find the near-duplicates of a document or of a text, most similar first."""
     reason = "give either `id` or `text`"
@@ -66,7 +67,7 @@ def search_collection(
         equality=parse_equality(equal),
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
-        passages=passages,
+        min_words=choose_words(min_words, passages=passages),
     )
     reason = "`answers` cannot be used with `text`"
     require(answers is None or id is not None, reason, "use `id`", code="arguments-conflict")
@@ -155,7 +156,7 @@ def _compare_candidates(
     entry = make_entry(document, only_terms(settings, criteria), is_signed=is_signed)
     hits = find_hits(finder, entry, criteria, lambda hit: hit.id != id)
     comparer = finder.comparer
-    near = [hit for hit in hits if criteria.passages
+    near = [hit for hit in hits if criteria.min_words
             or comparer.may_be_near(entry.num_words, hit.num_words)]  # fmt: skip
     rows = {hit.id: hit.fields for hit in near}
     if near and not is_read:
@@ -163,7 +164,8 @@ def _compare_candidates(
     contents = {id: row[field] for id, row in rows.items()
                 if row.get(field := measure.compared_field)}  # fmt: skip
     texts = {id: row.get(TEXT, "") for id, row in rows.items()}
-    shared = _find_passages(document, texts) if criteria.passages else {}
+    words = criteria.min_words
+    shared = _find_passages(document, texts, words) if words else {}
     anything = replace(comparer, limits=Limits(min_similarity=0.0))
     matches = [
         *rerank(entry, [hit for hit in near if hit.id in shared], contents, anything),
@@ -176,13 +178,16 @@ def _compare_candidates(
     return sorted(matches, key=reuse)
 
 
-def _find_passages(document: Document, texts: Mapping[str, str]) -> dict[str, list[Passage]]:
+def _find_passages(
+    document: Document, texts: Mapping[str, str], min_words: int
+) -> dict[str, list[Passage]]:
     """Find the passages that a document shares with others, by the ids of these."""
     from neardup_solr.candidates.passages import list_passages
 
     shared: dict[str, list[Passage]] = {}
     ids = [document.id, *texts]
-    for each in list_passages(ids, [document.text, *texts.values()], has_texts=True):
+    every = [document.text, *texts.values()]
+    for each in list_passages(ids, every, min_words=min_words, has_texts=True):
         shared.setdefault(each.other_id, []).append(each)
     return shared
 

@@ -40,7 +40,8 @@ def search(typed: Typed, *, format: RowFormat | None = None) -> int:
         show.print_matches(matches)
     if typed["passages"] and (without := sum(not match.passages for match in matches)):
         show.say(
-            f"{show.counted(without, 'near-duplicate')} without a passage of {MIN_WORDS} words."
+            f"{show.counted(without, 'near-duplicate')} without a passage of"
+            f" {typed['min_words'] or MIN_WORDS} words."
         )
     if not matches:
         show.say(_describe_nothing(target, typed["id"]))

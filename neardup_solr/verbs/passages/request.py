@@ -6,9 +6,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.argument_types import OneOrMore
-from neardup_solr.errors import ArgumentError
 from neardup_solr.progress import OnError, OnProgress
-from neardup_solr.settings import Settings
+from neardup_solr.settings import Settings, require_words
 from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
 from neardup_solr.verbs.duplicates.request import DuplicatesRequest
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 else:
     Compared = Any
 
-FEWEST = 5  # words: 36 letters that two seeds span have more in most languages
 # Nothing is compared by signatures: they are as small as they can be.
 _UNSIGNED = Settings(hashes=1, bands=1, rows=1, signatures=0)
 
@@ -45,9 +43,7 @@ class PassagesRequest:
 
         Raises ArgumentError if a value is not possible.
         """
-        if self.min_words is not None and self.min_words < FEWEST:
-            reason = f"`min_words` cannot be {self.min_words}"
-            raise ArgumentError(reason, f"give {FEWEST} or more", code="argument-out-of-range")
+        require_words(self.min_words)
         sides = (self.source, self.against)
         request = DuplicatesRequest(
             self.source,

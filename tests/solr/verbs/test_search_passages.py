@@ -8,8 +8,9 @@ import random
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError, SettingsError
 from tests.command import neardup
+from tests.refusals import refusal
 
 DRAW = random.Random(5)
 WORDS = ["".join(DRAW.choices("abcdefghijklmnopqrst", k=6)) for _ in range(1_500)]
@@ -50,6 +51,18 @@ def test_a_match_may_share_no_passage(collection: nd.Collection) -> None:
     """A near-duplicate of fewer than 20 words stays, without passages."""
     (match,) = nd.search(collection, text=TEXTS["short"], passages=True, measure="words")
     assert (match.id, match.passages, match.similarity) == ("short", (), 1.0)
+
+
+def test_passages_may_be_shorter(collection: nd.Collection) -> None:
+    """`min_words` says how many words a passage has at least."""
+    typed = " ".join(["nothing", *WORDS[1_010:1_020], "else"])
+    assert nd.search(collection, text=typed, passages=True) == []
+    (match,) = nd.search(collection, text=typed, passages=True, min_words=8)
+    assert (match.id, match.passages[0].words) == ("reuse", 10)
+    with refusal(ArgumentError, "arguments-conflict", "`min_words`", "`passages`"):
+        nd.search(collection, text=typed, min_words=8)
+    with refusal(ArgumentError, "argument-out-of-range", "`min_words`", 4):
+        nd.search(collection, text=typed, passages=True, min_words=4)
 
 
 def test_the_command_prints_passages(collection: nd.Collection) -> None:
