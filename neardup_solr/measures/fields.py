@@ -14,11 +14,13 @@ notices of a journal do in their pages, that agreement is no evidence (see `weig
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.aligned import ALIGNED
@@ -35,6 +37,7 @@ from neardup_solr.measures.weights import Evidence, Weights, learn_weights
 LEAST_PROBABILITY = 0.5  # more likely than not
 OTHER_NAMES = -12.0  # log2 odds of things of other names, at most: no question need be put
 EQUAL_ODDS = 10.0  # log2 odds of records that are equal in all their fields, at least
+ROUNDED = 1e-6  # log2 odds: what is lost where they are computed
 SAMPLE = 100_000  # pairs below the floor that are looked at
 # Whole records are prepared and compared as `aligned` does; whoever has their fields goes on.
 FIELDS = replace(ALIGNED, name="fields", default=LEAST_PROBABILITY, joins_numbers=False)
@@ -97,6 +100,31 @@ def match_fields(
     says_nothing = (levels == MISSING).all(axis=1)
     probabilities[above] = np.where(says_nothing, 0.0, to_probabilities(bits))
     return FieldMatches(probabilities=probabilities, weights=weights)
+
+
+def find_likely(
+    columns: Sequence[FieldColumn], pairs: Pairs, weights: Weights, least: float, threads: int = 1
+) -> NDArray[np.intp]:
+    """Find the pairs that may have a probability of `least`, or are equal in all fields.
+
+    The fields are compared one by one, as long as the odds suffice if the others say the most they
+    can. Texts, which take longest, come last.
+    """
+    rows, are_same = np.arange(len(pairs)), mark_same(columns, pairs)
+    are_equal = np.ones(len(pairs), np.bool_)
+    begin, bits = weights.compare_classes()
+    highest = bits.max(axis=1)
+    order = np.lexsort((-highest.sum(axis=(1, 2)), [kind == "text" for kind in weights.kinds]))
+    apart = np.tile(begin + highest.sum(axis=0), (len(pairs), 1, 1))
+    least_odds = -math.log2(1.0 / least - 1.0) - ROUNDED
+    for at in order.tolist():
+        levels = compare_fields([columns[at]], pairs[rows], threads=threads)
+        are_equal &= mark_equal(levels, [weights.kinds[at]])[:, 0]
+        apart += (bits[at] - highest[at])[levels[:, 0]]
+        odds = np.logaddexp2.reduce(-np.logaddexp2.reduce(-apart, axis=2), axis=1)
+        is_likely = (odds >= least_odds) | are_equal | are_same[rows]
+        rows, apart, are_equal = rows[is_likely], apart[is_likely], are_equal[is_likely]
+    return rows
 
 
 def to_probabilities(odds: Table) -> Similarities:

@@ -85,9 +85,12 @@ class RecordMatcher:
         self._wholes = WholeRecords(self.forms, self.columns, self.threads, self.sample)
 
     def match(
-        self, pairs: Pairs, tell: Callable[[int], None] = ignore, *, every: Pairs | None = None
-    ) -> Similarities:
+        self, pairs: Pairs, tell: Callable[[int], None] = ignore, *, every: Pairs | None = None,
+        least: float = 0.0,
+    ) -> Similarities:  # fmt: skip
         """Compute the probability of each pair that both records are the same.
+
+        If the weights are known, pairs of less than `least` may get 0 instead.
 
         `tell` gets how many are done. If the pairs are some of `every` pair of the records, those
         teach the weights, and so do not depend on which are asked for.
@@ -98,8 +101,13 @@ class RecordMatcher:
             return self._match_some(pairs, every, tell)
         if self.model is None and self.as_wholes:
             probabilities = by_fields.to_probabilities(self._weigh_wholes(pairs))
-        elif self.model is None:
+        elif self.model is None and (is_first or least <= 0.0):
             probabilities = self._match_fields(pairs, tell)
+        elif self.model is None:
+            assert self.weights is not None
+            likely = by_fields.find_likely(self.columns, pairs, self.weights, least, self.threads)
+            probabilities = np.zeros(len(pairs))
+            probabilities[likely] = self._match_fields(pairs[likely], tell)
         else:
             rows, values = self.compare(pairs, self.model.measure)
             probabilities = np.zeros(len(pairs))

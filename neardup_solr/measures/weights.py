@@ -120,6 +120,19 @@ class Weights:
         )
         return np.pad((m - u) / math.log(2), ((0, 0), (0, 1)))
 
+    def compare_classes(self) -> tuple[Table, Table]:
+        """Compute the bits by which each class of matches differs from each class of others.
+
+        Those before any field is compared, (matches, others), and those of each level, the last for
+        missing, (fields, MOST_LEVELS + 1, matches, others).
+        """
+        begin, bits = (
+            each[self.are_matches, np.newaxis] - each[np.newaxis, ~self.are_matches]
+            for each in (compute_logs(self.shares), compute_logs(self.rates))
+        )
+        bits = np.moveaxis(bits, (0, 1), (2, 3))
+        return begin / math.log(2), np.pad(bits / math.log(2), ((0, 0), (0, 1), (0, 0), (0, 0)))
+
     def _mean_rates(self, side: Marks) -> Table:
         # If no class is of matches, what the most similar class would say.
         chosen = side if side.any() else np.arange(3) == MATCHES

@@ -225,8 +225,9 @@ class Comparison:
         is_first = matcher.weights is None
         total = len(pairs if self.every is None else self.every)
         probabilities = matcher.match(
-            pairs, lambda done: on_progress(Progress(COMPARING, done, total)), every=self.every
-        )
+            pairs, lambda done: on_progress(Progress(COMPARING, done, total)), every=self.every,
+            least=floor(least - BORDER),
+        )  # fmt: skip
         weights = matcher.weights
         if is_first and weights and not (weights.as_wholes or weights.are_matches.any()):
             progress.LOG.warning(

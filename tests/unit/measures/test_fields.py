@@ -481,6 +481,26 @@ def test_what_others_share_is_told() -> None:
             assert 1 / (1 + 2**-odds) == pytest.approx(chances[at])
 
 
+@pytest.mark.parametrize("least", [0.02, 0.5, 0.98])
+def test_pairs_that_cannot_match_are_left_out_alone(least: float) -> None:
+    """By weights that are known: all others have the probability that they have anyway."""
+    rows, _ = people(300, 80, seed=3)
+    rows += [(*rows[at][:3], None) for at in range(0, 300, 40)] + [(None,) * 4] * 2
+    values = list(zip(*rows, strict=True))
+    columns, forms = columns_of(values, KINDS), [*map(normalize, join_values(values))]
+    pairs = all_candidates(len(rows)).pairs
+    known = match_fields(columns, pairs, compare_whole(forms, pairs)).weights
+    for are_matches in (known.are_matches, [False, True, True], [False] * 3):
+        weights = replace(known, are_matches=np.array(are_matches))
+        matcher = RecordMatcher(
+            columns=columns, forms=forms, frequencies=count_words(forms), weights=weights
+        )
+        every, some = matcher.match(pairs), matcher.match(pairs, least=least)
+        assert (some[every >= least] == every[every >= least]).all()
+        assert ((some == every) | (some == 0.0)).all()
+        assert np.count_nonzero(some) <= np.count_nonzero(every >= least) + len(pairs) / 50
+
+
 VALUES = st.one_of(
     st.none(), st.sampled_from(["", "mill", "mill road", "1999-01-01", "2", "x" * 70, "京都"]),
     st.text(max_size=6), st.integers(-5, 5), st.floats(),
