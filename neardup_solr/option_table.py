@@ -78,6 +78,11 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             "List the passages that documents share with the text, however unlike they are as a"
             " whole. Candidates are found by shingles."
         ),
+        "gate.passages": Option(
+            "Also tell the passages that a document shares with those in the collection (found by"
+            " shingles) and with earlier new ones. A copy, an edition or a part is judged by the"
+            " share of it that they cover."
+        ),
         "ordered": Option("The order of the ids in a pair matters (first source, second source)."),
         "into": Option("Write into this collection; leave the original unchanged.", "OTHER"),
         "which": Option(
@@ -205,7 +210,9 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         "min_words": Option(
             "Words of a passage, at least [default: 8 to 20, by the size of SOURCE]."
         ),
-        "search.min_words": Option("With `passages`: words of a passage, at least [default: 20]."),
+        "search.min_words gate.min_words": Option(
+            "With `passages`: words of a passage, at least [default: 20]."
+        ),
         "without_common": Option(
             "Ignore passages that many texts share: boilerplate, footers, templates.", seldom=True
         ),

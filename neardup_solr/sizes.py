@@ -63,6 +63,7 @@ class Sizes:
     index_batch_text: int = 1 << 22
     last_seconds: float = 1.0  # for the last documents, once the user wants to stop
     mark_batch: int = 1_000  # documents of a request
+    gate_seeds: int = 1 << 23  # of the documents of a run; of more, a sample finds long passages
     template_groups: int = 1_000  # that the gate keeps to know a template
     follow_pause: float = 1.0  # between two looks for what is new
     follow_report: float = 60.0  # between two lines about what was done

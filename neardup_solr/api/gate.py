@@ -31,6 +31,8 @@ def gate(
     index: bool = False,
     batch: int = 50,
     most: int = 100,
+    passages: bool = False,
+    min_words: int | None = None,
     answers: str | Path | None = None,
     patience: float | str = "5m",
     keep: OneOrMore | None = None,
@@ -50,6 +52,11 @@ def gate(
     similarity reaches the measure's threshold. `exact` is the minimum action for equal texts and
     for pairs answered "same". Texts from a template, which all differ in the same places, are held
     instead of rejected, unless `yes` is set.
+
+    With `passages`, each decision also has the passages of `min_words` words (20) that the document
+    shares with those in the collection, which needs shingles (of all `fields`), and with earlier
+    admitted ones. If by its passages it is a copy, an edition or a part of another document, the
+    part of it that they cover counts like a similarity.
 
     With `index`, each decision is returned once Solr has the document. A replacement must have all
     columns of the old document, unless `keep` is given. Documents lost by Solr are resent.
@@ -77,6 +84,8 @@ def gate(
             index=index,
             batch=batch,
             most=most,
+            passages=passages,
+            min_words=min_words,
             answers=answers,
             patience=patience,
             keep=keep,

@@ -24,6 +24,7 @@ SHORTEST = 48  # letters of a passage that makes a candidate
 LESS = 0.8  # of the share that is asked for, which a candidate has: it is looked at more closely
 _BLOCK = 1 << 22  # letters whose seeds are collected at once
 Rows = NDArray[np.int64]
+Listed = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +44,8 @@ def collect_seeds(letters: Flat, threads: int) -> Seeds:
     texts, total = len(letters.bounds) - 1, len(letters.values)
     window = min(max(WINDOW, 2 * total // MOST_SEEDS), WIDEST)
 
-    def collect(part: slice) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]:
-        bounds = letters.bounds[part.start : part.stop + 1]
-        room = int(bounds[-1] - bounds[0])
-        hashes, places = np.empty(room, np.uint64), np.empty(room, np.uint32)
-        ends = np.empty(len(bounds) - 1, np.int64)
-        kernel.collect_seeds(letters.values, bounds, window, hashes, places, ends)
-        filled = int(ends[-1])
-        return hashes[:filled].copy(), places[:filled].copy(), np.diff(ends, prepend=0)
+    def collect(part: slice) -> Listed:
+        return list_seeds(Flat(letters.values, letters.bounds[part.start : part.stop + 1]), window)
 
     parts = list(split_bounds(letters.bounds, _BLOCK))
     with thread_pool(threads) as pool:
@@ -61,6 +56,16 @@ def collect_seeds(letters: Flat, threads: int) -> Seeds:
     del columns, collected  # which take as much
     owners = np.repeat(np.arange(texts, dtype=np.uint32), sizes)
     return _group(hashes, places, owners, texts)
+
+
+def list_seeds(letters: Flat, window: int) -> Listed:
+    """List the seeds of texts, of each so many runs one: hashes, places, and how many each has."""
+    room = int(letters.bounds[-1] - letters.bounds[0])
+    hashes, places = np.empty(room, np.uint64), np.empty(room, np.uint32)
+    ends = np.zeros(len(letters.bounds) - 1, np.int64)
+    kernel.collect_seeds(letters.values, letters.bounds, window, hashes, places, ends)
+    filled = int(ends[-1])
+    return hashes[:filled].copy(), places[:filled].copy(), np.diff(ends, prepend=0)
 
 
 def _group(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -19,9 +19,11 @@ from neardup_solr.checks import listed
 from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE, REFUSED
 from neardup_solr.cli.typed import Typed
+from neardup_solr.settings import SEED_CAP
 
 if TYPE_CHECKING:
     from neardup_solr.argument_types import RowFormat
+    from neardup_solr.records import Passage
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.gate.decision import Decision
 
@@ -78,7 +80,7 @@ def gate(
             decided = held_file.keep_held(decided, held, *_choose_columns(typed["source"], target))
         try:
             with show.say_if_interrupted(show.UNSURE if typed["index"] else ""):
-                _put_out(_count(decided, counts), output, as_rows)
+                _put_out(_count(decided, counts), output, as_rows, passages=typed["passages"])
         except BrokenPipeError:
             total = sum(counts[name] for name in OUTCOMES if name != "failed")
             made = show.counted(total, "decision")
@@ -88,6 +90,12 @@ def gate(
         show.say(f"Wrote {output}.")
     counts["repeated"] = decisions.repeated
     _say_counts(counts, held, is_indexed=typed["index"])
+    if decisions.hot:
+        show.say(
+            f"{show.counted(decisions.hot, 'run')} of letters"
+            f" {'is' if decisions.hot == 1 else 'are'} in more than {SEED_CAP} of the new documents"
+            " each: passages with these are looked for in a few of them only."
+        )
     if decisions.answered is not None:
         show.say(f"{decisions.answered}.")
     if counts["failed"]:
@@ -120,24 +128,34 @@ def _choose_columns(source: nd.Source, target: Collection) -> tuple[str, tuple[s
     return id, list_text_columns(source) or listed(target.names.columns)
 
 
-def _put_out(decided: Decided, output: Path | None, as_rows: str | None) -> None:
+def _put_out(decided: Decided, output: Path | None, as_rows: str | None, *, passages: bool) -> None:
     from neardup_solr.verbs.gate.decision_rows import format_decisions, write_decisions
 
     if output is not None:
-        write_decisions(decided, output)
+        write_decisions(decided, output, passages=passages)
     elif as_rows is not None:
         # The first is made before, so that no header is printed before an error.
         decided = chain(list(islice(decided, 1)), decided)
-        for line in format_decisions(decided, as_rows):
+        for line in format_decisions(decided, as_rows, passages=passages):
             show.print_rows(iter((line,)))
             sys.stdout.flush()  # whoever sent the document may wait for its decision
     else:
         others = (
-            (each.id, each.action, each.reason)
+            (each.id, each.action, each.reason, *([_describe(each.passages)] if passages else ()))
             for each in decided
-            if not isinstance(each, nd.RecordError) and each.action != "allow"
+            if not isinstance(each, nd.RecordError) and (each.action != "allow" or each.passages)
         )
-        show.print_table(TABLE, others, "-o decisions.tsv")
+        columns = TABLE | ({"passages": {"overflow": "fold"}} if passages else {})
+        show.print_table(columns, others, "-o decisions.tsv")
+
+
+def _describe(passages: Sequence[Passage]) -> str:
+    """Describe the longest passage, and say how many others there are."""
+    if not passages:
+        return ""
+    longest = max(passages, key=lambda each: each.words)
+    more = f", and {len(passages) - 1:,} more" if len(passages) > 1 else ""
+    return f"{longest.relation} {longest.other_id}: {show.counted(longest.words, 'word')}{more}"
 
 
 def _say_counts(counts: Counter[str], held: Path | None, *, is_indexed: bool) -> None:

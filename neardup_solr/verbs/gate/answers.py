@@ -16,7 +16,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
 from neardup_solr.verbs.batch import Candidate, NearMatch, SignedBatch, compare_candidates
-from neardup_solr.verbs.gate.matcher import Admitted, Matched, counts_for
+from neardup_solr.verbs.gate.matcher import Admitted, M, Matched, counts_for
 from neardup_solr.verbs.gate.policy import TAG_FIELD
 from neardup_solr.verbs.pair_rules import read_hashes, read_within, remove_limits
 
@@ -50,7 +50,7 @@ class GateAnswers:
         }
         if not keys:
             return matched
-        near = {match.candidate.id for row in keys for match in matched.near[row]}
+        near = {candidate.id for candidate in matched.list_candidates([*keys])}
         ids = {id for key in keys.values() for id in verdicts.list_related(key)}
         ids |= near & verdicts.about.keys()
         fields = [*dict.fromkeys((TEXT, *comparer.measure.stored_fields, TAG_FIELD))]
@@ -74,12 +74,18 @@ class GateAnswers:
         for row, match in compare_candidates(forms, candidates, remove_limits(comparer)):
             same[row].append(match)
         self._count(keys, stored_keys, admitted)
-        allowed = list(matched.near)
-        for row, key in keys.items():
-            keyed = ((match, (key, key_of(match.candidate))) for match in allowed[row])
-            allowed[row] = [match for match, _ in verdicts.obey(keyed, itemgetter(1))]
+
+        def allow(lists: list[list[M]]) -> list[list[M]]:
+            """Leave out what is different."""
+            allowed = list(lists)
+            for row, key in keys.items():
+                keyed = ((match, (key, key_of(match.candidate))) for match in allowed[row])
+                allowed[row] = [match for match, _ in verdicts.obey(keyed, itemgetter(1))]
+            return allowed
+
         hashes = {row: hash for row, (_, hash) in keys.items()}
-        return replace(matched, near=allowed, same=same, hashes=hashes)
+        near_by, reused = allow(matched.near), allow(matched.reused)
+        return replace(matched, near=near_by, reused=reused, same=same, hashes=hashes)
 
     def _list_same(
         self, keys: Mapping[int, TextKey], stored: Mapping[str, Mapping[str, Any]],

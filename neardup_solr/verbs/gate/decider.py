@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import measure_named
+from neardup_solr.measures import floor, measure_named
 from neardup_solr.measures.rerank import nearness
 from neardup_solr.memory import Spill
-from neardup_solr.records import NOTHING, Document
+from neardup_solr.records import NOTHING, Document, Match
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Cache, Finder, Hits, OtherSettings
-from neardup_solr.solr.names import BANDS, ID
+from neardup_solr.solr.names import BANDS, ID, SHINGLES, TEXT
 from neardup_solr.verbs.batch import NearMatch, SignedBatch, sign_batch
 from neardup_solr.verbs.collection_measure import comparer_for
 from neardup_solr.verbs.gate.answers import GateAnswers
@@ -30,7 +30,9 @@ from neardup_solr.verbs.gate.matcher import (
     keep_equal,
     match_hits,
 )
+from neardup_solr.verbs.gate.passage_matcher import match_passages
 from neardup_solr.verbs.gate.policy import TAG_FIELD, Policy
+from neardup_solr.verbs.gate.reuse import Reuse
 
 _NOT_ADMITTED = -1
 
@@ -45,6 +47,7 @@ def make_finder(
     if they have changed. What is indexed may not depend on that.
     """
     needed = {BANDS, measure_named(policy.measure).compared_field}
+    needed |= {SHINGLES, TEXT} if policy.min_words else set()
     settings = collection.known_settings if may_be_known and not index else None
     is_sure = settings is None or not settings.fields >= needed
     if settings is None or is_sure:
@@ -108,11 +111,14 @@ class Decider:
 
         Documents of the same batch are included, whether they are admitted or not.
         """
-        collection, equality = self.finder.collection, self.policy.equality
+        collection, policy = self.finder.collection, self.policy
         matched = match_hits(self.finder.comparer, batch, hits, admitted)
         matched = compare_symbols(collection, batch, matched, admitted)
-        if equality:
-            matched = keep_equal(equality, collection, batch, matched, admitted)
+        if policy.min_words:
+            reused = match_passages(self.finder, batch, admitted, policy.min_words)
+            matched = replace(matched, reused=reused)
+        if policy.equality:
+            matched = keep_equal(policy.equality, collection, batch, matched, admitted)
         if self.answers is not None:
             matched = self.answers.obey(self.finder, batch, matched, admitted)
         return matched
@@ -133,7 +139,7 @@ class Decider:
         latest = ChainMap[str, int]({}, admitted.latest)
         numbers: dict[int, int] = {}  # of rows that are admitted
 
-        def counts(near: NearMatch, id: str) -> bool:
+        def counts(near: NearMatch | Reuse, id: str) -> bool:
             """Return True for another document that is admitted, and the last of its id."""
             other = near.candidate
             number = other.number if other.row is None else numbers.get(other.row, _NOT_ADMITTED)
@@ -143,7 +149,10 @@ class Decider:
         for row, document in enumerate(batch.documents):
             near = [each for each in matched.near[row] if counts(each, document.id)]
             same = [each for each in matched.same.get(row, ()) if counts(each, document.id)]
-            decision = fixed.get(row) or self._judge(document, near, same, int(batch.words[row]))
+            reused = [each for each in matched.reused[row] if counts(each, document.id)]
+            decision = fixed.get(row) or self._judge(
+                document, near, same, reused, int(batch.words[row])
+            )
             is_there = document.id in versions or document.id in latest
             replaces = self.is_indexing and decision.is_admitted and is_there
             decisions.append(replace(decision, complete=not matched.is_cut[row], replaces=replaces))
@@ -152,23 +161,38 @@ class Decider:
         return decisions
 
     def _judge(
-        self, document: Document, near: list[NearMatch], same: list[NearMatch], words: int
-    ) -> Decision:
+        self, document: Document, near: list[NearMatch], same: list[NearMatch],
+        reused: list[Reuse], words: int,
+    ) -> Decision:  # fmt: skip
         near.sort(key=lambda each: nearness(each.match))
         matches = [each.match for each in near]
         equal = [each for each in near if each.is_equal]
         exact = next((each.match for each in equal if each.is_exact), None)
         worded = next((each.match for each in equal), None)
         others = sorted((each.match for each in same), key=nearness)
-        action, reason = self.policy.judge(matches, exact, next(iter(others), None), worded)
+        wholes = self._list_wholes(reused)
+        whole = next(iter(wholes), None)
+        action, reason = self.policy.judge(matches, exact, next(iter(others), None), worded, whole)
         ids = {match.id for match in matches}
         matches += [match for match in others if match.id not in ids]
+        ids |= {match.id for match in matches}
+        if wholes:
+            matches += [match for match in wholes if match.id not in ids]
+            matches.sort(key=lambda match: -match.similarity)
         return Decision(
             document=document,
             action=action,
             reason=reason if words else "it has no words to compare",
             matches=tuple(matches[: self.most]),
+            passages=tuple(passage for each in reused for passage in each.passages),
         )
+
+    def _list_wholes(self, reused: Sequence[Reuse]) -> list[Match]:
+        """List the documents that have so much of another that it counts, those of most first."""
+        least = floor(self.policy.limits.min_similarity or 0.0)
+        matches = [match for each in reused if (match := each.make_match()) is not None]
+        wholes = [match for match in matches if match.similarity >= least]
+        return sorted(wholes, key=lambda match: -match.similarity)
 
     def decide_apart(
         self, requests: Sequence[Sequence[Document]], steps: float

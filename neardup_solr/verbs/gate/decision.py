@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neardup_solr.argument_types import Action
-from neardup_solr.records import Document, Match
+from neardup_solr.records import Document, Match, Passage
 from neardup_solr.verbs.gate.policy import ADMITTED, TAG, TAG_FIELD
 
 
@@ -18,7 +18,8 @@ class Decision:
     `action`: "allow", "tag", "hold" or "reject"; `reason`: a sentence; `matches`: near-duplicates
     in the collection and among admitted documents, most similar first, without text; `complete`:
     False if too many documents shared a band to compare all; `replaces`: True if it replaced a
-    document of the same id.
+    document of the same id; `passages`: passages that it shares with those documents, if `passages`
+    was set: those of the document that has most of them first.
     """
 
     document: Document = field(repr=False)
@@ -27,6 +28,7 @@ class Decision:
     matches: tuple[Match, ...] = ()
     complete: bool = True
     replaces: bool = False
+    passages: tuple[Passage, ...] = ()
 
     @property
     def id(self) -> str:

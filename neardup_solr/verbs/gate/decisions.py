@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from neardup_solr.answers.verdicts import Answered
 
 from neardup_solr.verbs.gate.decision import Decision
+from neardup_solr.verbs.gate.decision_rows import PASSAGE_COLUMNS, make_passage_row
 from neardup_solr.verbs.gate.run import GateRun
 
 
@@ -64,6 +65,14 @@ class Decisions(Table, Iterator[Decision]):
         """Number of documents so far that were admitted after another of the same id."""
         return self._run.repeated
 
+    @property
+    def hot(self) -> int:
+        """Number of runs of letters that too many admitted documents have, once all were read.
+
+        With `passages`, these are looked for in a few of the documents only.
+        """
+        return self._run.hot
+
     def with_failed(self) -> Iterator[Decision | RecordError]:
         """Yield decisions, with a RecordError in place of each unusable record."""
         self._warns = False
@@ -92,7 +101,8 @@ class Decisions(Table, Iterator[Decision]):
         """Return the remaining decisions as columns.
 
         The columns are id, action, reason, other_id, similarity, distance (of the nearest match),
-        matches (all ids), complete, replaces, and the kept columns.
+        matches (all ids), complete, replaces, and the kept columns; with `passages` also passages
+        (their number), and of the longest reused_id and the columns of `nd.passages`.
         """
         decisions = list(self)
         nearest: list[Match | None] = [next(iter(each.matches), None) for each in decisions]
@@ -104,5 +114,8 @@ class Decisions(Table, Iterator[Decision]):
         columns["matches"] = [[match.id for match in each.matches] for each in decisions]
         for name in ("complete", "replaces"):
             columns[name] = [getattr(each, name) for each in decisions]
+        if self._run.decider.policy.min_words:
+            rows = [make_passage_row(each.passages) for each in decisions]
+            columns |= {name: [row[name] for row in rows] for name in PASSAGE_COLUMNS}
         kept = {each.id: each.document.kept for each in decisions}
         return beside(columns, {}, kept, {"id": columns["id"]})

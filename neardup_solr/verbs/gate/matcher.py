@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,22 +24,33 @@ from neardup_solr.verbs.batch import (
     compare_candidates,
 )
 from neardup_solr.verbs.gate.band_index import BandIndex, Shared, term_keys
-from neardup_solr.verbs.gate.policy import TAG_FIELD
+from neardup_solr.verbs.gate.policy import TAG_FIELD, Policy
+from neardup_solr.verbs.gate.reuse import Reuse
+from neardup_solr.verbs.gate.seed_index import SeedIndex
+
+M = TypeVar("M", NearMatch, Reuse)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matched:
     """Near-duplicates of each document of a batch, and if they were too many to compare all.
 
-    Documents of the same batch are included, whether they are admitted or not. `same` are those
-    that are the same by answers, and may be near, too; `hashes` are those of the texts that answers
-    are about. Both are by row.
+    Documents of the same batch are included, whether they are admitted or not. `reused` are those
+    that share passages with each, if passages are looked for. `same` are those that are the same by
+    answers, and may be near, too; `hashes` are those of the texts that answers are about. Both are
+    by row.
     """
 
     near: list[list[NearMatch]]
     is_cut: list[bool]
+    reused: list[list[Reuse]]
     same: Mapping[int, list[NearMatch]] = field(default_factory=dict)
     hashes: Mapping[int, str] = field(default_factory=dict)
+
+    def list_candidates(self, rows: Sequence[int]) -> list[Candidate]:
+        """List the documents that some rows are near to, or share passages with."""
+        near = [each.candidate for row in rows for each in self.near[row]]
+        return [*near, *(each.candidate for row in rows for each in self.reused[row])]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,10 +68,11 @@ class Admitted:
     hashes: dict[int, str] = field(default_factory=dict)
     keys: list[int] = field(default_factory=list)
     bands: BandIndex = field(default_factory=BandIndex)
+    seeds: SeedIndex = field(default_factory=SeedIndex)
 
     def add(
         self, batch: SignedBatch, rows: Sequence[int], hashes: Mapping[int, str],
-        equality: Equality,
+        policy: Policy,
     ) -> None:  # fmt: skip
         """Admit these rows of a batch."""
         numbers = np.arange(len(self.ids), len(self.ids) + len(rows))
@@ -71,9 +84,12 @@ class Admitted:
         self.ids += added
         self.latest.update(zip(added, numbers.tolist(), strict=True))
         self.forms.extend([batch.forms[row] for row in rows])
-        if equality:
-            self.keys += [hash(equality.key(batch.documents[row].text)) for row in rows]
-        self.texts.extend([batch.documents[row].text for row in rows])
+        texts = [batch.documents[row].text for row in rows]
+        if policy.equality:
+            self.keys += [hash(policy.equality.key(text)) for text in texts]
+        if policy.min_words and rows:
+            self.seeds.add(texts, numbers)
+        self.texts.extend(texts)
         numbered = zip(numbers.tolist(), rows, strict=True)
         self.hashes.update((number, hashes[row]) for number, row in numbered if row in hashes)
 
@@ -96,15 +112,15 @@ def match_hits(
     near: list[list[NearMatch]] = [[] for _ in batch.words]
     for row, match in compare_candidates(forms, candidates, comparer):
         near[row].append(match)
-    return Matched(near=near, is_cut=[each.is_cut for each in hits])
+    return Matched(near=near, is_cut=[each.is_cut for each in hits], reused=[[] for _ in near])
 
 
 def keep_equal(
     equality: Equality, collection: Collection, batch: SignedBatch, matched: Matched,
     admitted: Admitted,
 ) -> Matched:  # fmt: skip
-    """Keep the near-duplicates whose texts have in common what has to be equal."""
-    candidates = [match.candidate for near in matched.near for match in near]
+    """Keep the near-duplicates, and the reused texts, that have in common what has to be equal."""
+    candidates = matched.list_candidates(range(len(batch.documents)))
     ids = {each.id for each in candidates if each.row is None and each.number is None}
     stored = {id: hash(equality.key(text)) for id, text in collection.texts(sorted(ids)).items()}
     keys = [hash(equality.key(document.text)) for document in batch.documents]
@@ -115,11 +131,11 @@ def keep_equal(
         number = candidate.number
         return stored.get(candidate.id) if number is None else admitted.keys[number]
 
-    near = [
-        [match for match in matches if key_of(match.candidate) == key]
-        for key, matches in zip(keys, matched.near, strict=True)
-    ]
-    return replace(matched, near=near)
+    def keep(lists: list[list[M]]) -> list[list[M]]:
+        return [[match for match in matches if key_of(match.candidate) == key]
+                for key, matches in zip(keys, lists, strict=True)]  # fmt: skip
+
+    return replace(matched, near=keep(matched.near), reused=keep(matched.reused))
 
 
 def compare_symbols(

@@ -27,7 +27,8 @@ class Policy:
 
     `tag`, `hold` and `reject` are the least similarities for each action; an action that is None is
     not taken. If all three are None, `tag` is the threshold of the measure. What `equality` asks
-    for has to be equal in near-duplicates.
+    for has to be equal in near-duplicates. `min_words` is how many words a passage has at least,
+    None if passages are not looked for.
 
     Raises ArgumentError if a value is out of range, or a milder action needs as much similarity.
     """
@@ -39,6 +40,7 @@ class Policy:
     measure: str | Measure = "words"
     max_distance: int | None = None
     equality: Equality = ANYTHING
+    min_words: int | None = None
 
     def __post_init__(self) -> None:
         measures.measure_of(self.measure, Limits(max_distance=self.max_distance))  # checks them
@@ -66,23 +68,32 @@ class Policy:
         least = min(bound for _, bound in self.bounds)
         return Limits(max_distance=self.max_distance, min_similarity=least)
 
+    def _reach(self, similarity: float) -> tuple[Action, float]:
+        """Find the most severe action that a similarity reaches, and what it needs."""
+        return next(each for each in self.bounds if similarity >= floor(each[1]))
+
     def judge(
         self,
         matches: Sequence[Match],
         exact: Match | None,
         same: Match | None = None,
         worded: Match | None = None,
+        whole: Match | None = None,
     ) -> tuple[Action, str]:
         """Choose the action for a document with these matches, nearest first, and say why.
 
         `exact` is the match of the same text, `worded` that of the same words, whatever its symbols
-        are, `same` that which somebody judged to be the same.
+        are, `same` that which somebody judged to be the same, `whole` that which has most of it in
+        passages.
         """
         action, reason = ALLOW, "no near-duplicate was found"
-        if matches:
-            nearest = max(matches, key=lambda match: match.similarity)
-            reached = (each for each in self.bounds if nearest.similarity >= floor(each[1]))
-            action, bound = next(reached)
+        nearest = max(matches, key=lambda match: match.similarity, default=None)
+        if whole is not None and (nearest is None or whole.similarity > nearest.similarity):
+            action, bound = self._reach(whole.similarity)
+            part = f"{whole.similarity:.3f} of it is in passages of {whole.id!r}"
+            reason = f"{part}, which is {bound:g} or more"
+        elif nearest is not None:
+            action, bound = self._reach(nearest.similarity)
             likeness = f"its similarity to {nearest.id!r} is {nearest.similarity:.3f}"
             reason = f"{likeness}, which is {bound:g} or more"
         if worded is not None and not (exact or same):

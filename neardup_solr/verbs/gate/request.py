@@ -10,6 +10,7 @@ from neardup_solr.argument_types import Action, MeasureName, OneOrMore
 from neardup_solr.checks import listed, require
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.progress import OnError, OnProgress
+from neardup_solr.settings import choose_words
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike
 from neardup_solr.sources.column import check_keep
@@ -38,6 +39,8 @@ class GateRequest:
     index: bool = False
     batch: int = 50
     most: int = 100
+    passages: bool = False
+    min_words: int | None = None
     answers: str | Path | None = None
     patience: float | str = "5m"
     keep: OneOrMore | None = None
@@ -54,6 +57,7 @@ class GateRequest:
             tag=self.tag, hold=self.hold, reject=self.reject, exact=self.exact,
             max_distance=self.max_distance, measure=self.measure,
             equality=parse_equality(self.equal),
+            min_words=choose_words(self.min_words, passages=self.passages),
         )  # fmt: skip
 
     def check(self) -> None:

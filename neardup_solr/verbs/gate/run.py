@@ -13,6 +13,7 @@ from neardup_solr.memory import Spill
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import Failures, SourceProgress
 from neardup_solr.records import NOTHING, Document, find_problem
+from neardup_solr.settings import SEED_CAP
 from neardup_solr.sizes import SIZES
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.schema import read_schema
@@ -34,7 +35,8 @@ class GateRun:
     """Decides about the documents of a source, so many at once (`batch`).
 
     With a `delivery` they are indexed; `stretch` holds what is not verified yet. What seems to
-    be of `templates` is held. Of the admitted documents, the id of `repeated` came before.
+    be of `templates` is held. Of the admitted documents, the id of `repeated` came before. At the
+    end, `hot` is the number of seeds that more than `SEED_CAP` of them have.
     """
 
     decider: Decider
@@ -47,6 +49,7 @@ class GateRun:
     templates: Templates | None
     stretch: Stretch = field(default_factory=Stretch)
     repeated: int = 0
+    hot: int = 0
 
     @property
     def collection(self) -> Collection:
@@ -86,6 +89,7 @@ class GateRun:
                 self._verify()
                 raise
             self._verify()
+            self.hot = admitted.seeds.index.count_frequent(SEED_CAP)
         self.failures.warn()
         if (answered := self.count_answers()) is not None:
             answered.warn()
@@ -138,7 +142,7 @@ class GateRun:
             if not refused:
                 break
             fixed |= {row: decisions[row] for row in rows} | refused
-        admitted.add(batch, rows, matched.hashes, self.decider.policy.equality)
+        admitted.add(batch, rows, matched.hashes, self.decider.policy)
         self.repeated = len(admitted.ids) - len(admitted.latest)
         if self.templates is None:
             return decisions
