@@ -1,4 +1,4 @@
-"""Answers of people about pairs: what an answer is, and which of several counts."""
+"""Answers of people about pairs and values: what an answer is, and which of several counts."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ MEANINGS: Mapping[str, Judgement] = {
     **dict.fromkeys((UNSURE, *BLANK), UNSURE),
 }
 EARLIEST = datetime.min.replace(tzinfo=UTC)
+NO_PAIR = "-"  # withdraws no answer: so no version takes a choice for an answer about a pair
 
 
 def is_blank(word: object) -> bool:
@@ -41,13 +42,27 @@ def hash_text(text: str | None) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ValueChoice:
+    """A value that a person chose of those that the records of a cluster have in a column.
+
+    `column`: name of the column; `value`: value as a text; `values`: hash of all values.
+    """
+
+    column: str
+    value: str
+    values: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A person's judgement of a pair.
 
     `id`: id of the first document; `other_id`: id of the second; `answer`: "same", "different" or
     "unsure"; `who`: name of the person; `when`: time in UTC; `hash`: hash of the first text, or "";
     `other_hash`: hash of the second text, or ""; `ordered`: True if the documents are of two sides,
-    as with `against`; `withdraws`: `time` of an earlier answer that this one withdraws, or "".
+    as with `against`; `withdraws`: `time` of an earlier answer that this one withdraws, or "";
+    `choice`: value that is chosen for the cluster of the document `id`, which `other_id` is, too:
+    such an answer judges no pair.
     """
 
     id: str
@@ -59,6 +74,7 @@ class Answer:
     other_hash: str = ""
     ordered: bool = False
     withdraws: str = ""
+    choice: ValueChoice | None = None
 
     @property
     def pair(self) -> tuple[str, str, bool]:
@@ -84,7 +100,7 @@ class Answer:
     def to_line(self) -> bytes:
         """Format the answer as a line of JSON."""
         fields = asdict(self) | {"when": self.time}
-        rare = {name for name in ("ordered", "withdraws") if not fields[name]}
+        rare = {name for name in ("ordered", "withdraws", "choice") if not fields[name]}
         return orjson.dumps({name: fields[name] for name in fields if name not in rare}) + b"\n"
 
 
@@ -94,7 +110,8 @@ def choose_latest(answers: Iterable[Answer]) -> list[Answer]:
     Those that were withdrawn do not count, so that the answer before them does.
     """
     latest: dict[tuple[str, str, bool], Answer] = {}
-    rising = sorted(answers, key=attrgetter("when"))
+    about_pairs = (answer for answer in answers if answer.choice is None)
+    rising = sorted(about_pairs, key=attrgetter("when"))
     withdrawn = {(answer.pair, answer.withdraws) for answer in rising if answer.withdraws}
     for answer in rising:
         if withdrawn and (answer.withdraws or (answer.pair, answer.time) in withdrawn):
@@ -102,3 +119,14 @@ def choose_latest(answers: Iterable[Answer]) -> list[Answer]:
         latest.pop(answer.pair, None)
         latest[answer.pair] = answer
     return list(latest.values())[::-1]
+
+
+def list_choices(answers: Iterable[Answer]) -> list[Answer]:
+    """List the choices of values that were not withdrawn, the latest last."""
+    choices = (answer for answer in answers if answer.choice is not None)
+    rising = sorted(choices, key=attrgetter("when"))
+    withdrawn = {(answer.id, answer.choice, answer.withdraws) for answer in rising}
+    return [
+        answer for answer in rising
+        if answer.withdraws == NO_PAIR and (answer.id, answer.choice, answer.time) not in withdrawn
+    ]  # fmt: skip

@@ -8,7 +8,7 @@ from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 
-from neardup_solr.answers import EARLIEST, Answer, choose_latest
+from neardup_solr.answers import EARLIEST, Answer, choose_latest, list_choices
 from neardup_solr.answers.format import parse_answers, read_answers
 from neardup_solr.errors import SourceError
 from neardup_solr.files import read_state, refuse_failure, regular
@@ -43,6 +43,11 @@ class AnswerFile:
     def latest(self) -> list[Answer]:
         """The latest answers of those that were read."""
         return choose_latest(self._answers)
+
+    @property
+    def choices(self) -> list[Answer]:
+        """The choices of values of those that were read, the latest last."""
+        return list_choices(self._answers)
 
     def read(self) -> bool:
         """Read what was added, or all of a file that was edited. Return False if neither was.

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.answers import EARLIEST, Answer, hash_text, is_blank, parse_judgement
+from neardup_solr.answers import EARLIEST, Answer, ValueChoice, hash_text, is_blank, parse_judgement
 from neardup_solr.checks import require
 from neardup_solr.errors import DataError, SourceError, code_of_reading, counted
 from neardup_solr.progress import LOG
@@ -128,7 +128,13 @@ def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
     names = ("who", "hash", "other_hash", "withdraws")
     texts = {name: str(row.get(name) or "") for name in names}
     is_ordered = row.get("ordered") is True
+    choice = row.get("choice")
+    if isinstance(choice, dict):
+        choice = {name: choice.get(name) for name in ("column", "value", "values")}
+        if not all(type(each) is str for each in choice.values()):
+            raise refuse("has an invalid choice of a value")
     return Answer(id=ids[0], other_id=ids[1], answer=judgement, when=when, ordered=is_ordered,
+                  choice=ValueChoice(**choice) if isinstance(choice, dict) else None,
                   **texts)  # fmt: skip
 
 

@@ -26,7 +26,7 @@ class Answered:
 
     `obeyed` ones are same or different; `unsure` ones change nothing; those `set_aside` contradict
     newer ones. The texts of `changed` ones are others by now, and the documents of `gone` ones are
-    missing, or have no words: neither is obeyed.
+    missing, or have no words: neither is obeyed. `choices` of values count when records are merged.
     """
 
     obeyed: tuple[Answer, ...] = ()
@@ -34,6 +34,7 @@ class Answered:
     set_aside: tuple[Answer, ...] = ()
     changed: tuple[Answer, ...] = ()
     gone: tuple[Answer, ...] = ()
+    choices: tuple[Answer, ...] = ()
 
     def __str__(self) -> str:
         more = "".join(f", {len(answers):,} {name}" for answers, name, _ in self._refused())

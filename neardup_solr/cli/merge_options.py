@@ -65,6 +65,8 @@ class MergeOptions:
         said = [show.counted(merged.filled, "empty value filled", "empty values filled")]
         if merged.decided:
             said.append(f"{show.counted(merged.decided, 'conflict')} decided by rules")
+        if merged.chosen:
+            said.append(f"{show.counted(merged.chosen, 'conflict')} decided by choices in a review")
         if merged.conflicts:
             left = show.counted(sum(merged.conflicts.values()), "conflict")
             ranked = sorted(merged.conflicts, key=lambda name: -merged.conflicts[name])

@@ -19,7 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.answers import Answer, choose_latest, hash_text
+from neardup_solr.answers import (
+    NO_PAIR,
+    Answer,
+    ValueChoice,
+    choose_latest,
+    hash_text,
+    list_choices,
+)
 from neardup_solr.answers.answer_file import AnswerFile, append_answers
 from neardup_solr.answers.format import read_answers
 from neardup_solr.answers.verdicts import Verdicts
@@ -50,6 +57,23 @@ def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
     assert read_answers(path) == [
         first, answer("3", "4", "unsure"), answer("4", "3", "different", 1)
     ]  # fmt: skip
+
+
+def test_a_choice_of_a_value_is_no_answer_about_a_pair(tmp_path: Path) -> None:
+    """It is read back, in the words of an answer that no version takes for one about a pair."""
+    path = tmp_path / "answers.jsonl"
+    choice = ValueChoice(column="phone", value="030 1", values="a" * 32)
+    old = Answer(id="1", other_id="1", answer="unsure", who="Åsa", when=NOON, withdraws=NO_PAIR,
+                 choice=choice)  # fmt: skip
+    new = replace(old, when=NOON + timedelta(minutes=5))
+    back = replace(new, withdraws=new.time, when=NOON + timedelta(minutes=9))
+    append_answers(path, [new, back, old, answer("1", "1", "unsure")])
+    lines = read_answers(path)
+    assert lines[:3] == [new, back, old]
+    assert list_choices(lines) == [old]
+    assert choose_latest(lines) == [answer("1", "1", "unsure")]
+    as_before = [replace(line, choice=None) for line in lines]  # as earlier versions read them
+    assert choose_latest(as_before) == [answer("1", "1", "unsure")]
 
 
 def test_the_latest_answer_counts_in_any_order_of_lines() -> None:
@@ -253,6 +277,10 @@ def test_an_answer_without_a_time_follows_the_line_before(tmp_path: Path) -> Non
         (
             b'{"id":"1","other_id":"2","answer":"same","when":"May"}',
             "line 2 has the invalid time 'May'",
+        ),
+        (
+            LINE.replace(b'"when"', b'"choice":{"column":"a","value":7},"when"'),
+            "line 2 has an invalid choice",
         ),
         (
             LINE.replace(b"2026-03-01T12:00:00Z", b"0001-01-01T00:00+14:00"),

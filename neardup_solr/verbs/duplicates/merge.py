@@ -24,6 +24,7 @@ from neardup_solr.sources.column import list_near, matches
 from neardup_solr.sources.notes import log_note
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.values import plain
+from neardup_solr.verbs.duplicates.conflicts import place_choices, warn_outdated
 from neardup_solr.verbs.duplicates.merge_rules import (
     EVERY,
     JOINED,
@@ -121,15 +122,18 @@ class Merged:
     """Clusters merged into one record each.
 
     `clusters`: number of merged records; `merged`: number of records in them; `filled`: values that
-    the kept records lacked; `decided`: conflicts that a rule has decided; `conflicts`: number of
-    conflicts without a rule by column, which are left to the kept record.
+    the kept records lacked; `decided`: conflicts that a rule has decided; `chosen`: those that a
+    person has decided in a review; `conflicts`: number of others by column, which are left to the
+    kept record; `outdated`: choices of persons among values that have changed since.
     """
 
     clusters: int
     merged: int
     filled: int
     decided: int
+    chosen: int
     conflicts: Mapping[str, int]
+    outdated: int
     _store: RecordStore = field(repr=False)
     _clusters: MergedClusters = field(repr=False)
 
@@ -143,8 +147,8 @@ class Merged:
         """Every value of merged records with the record that it comes from, like `records`.
 
         The columns are `id` (of the merged record), `column`, `value`, `from_id`, `from_row` (from
-        1 on), and `use`: "chosen", "same" (as the chosen one but for case and blanks) or "left
-        out".
+        1 on), and `use`: "chosen", "chosen by NAME" (of who chose it in a review), "same" (as the
+        chosen one but for case and blanks) or "left out".
         """
         return self._store.tabulate(self._clusters.list_values())
 
@@ -159,6 +163,11 @@ class Merged:
         or a file cannot be written.
         """
         self._store.write(self._clusters, Path(path), on_progress or ignore)
+
+
+def list_clusters(merged: Merged) -> MergedClusters:
+    """List the clusters that were merged, with all of their values."""
+    return merged._clusters
 
 
 def find_bounds(groups: Sequence[RecordGroup]) -> list[int]:
@@ -184,17 +193,25 @@ def merge_records(
     of_columns = _assign_rules(by_name, columns, ids, store)
     bounds = find_bounds(groups)
     ranks = {rule: _rank(rule, columns) for rule in {*of_columns.values()}}
+    choices = answered.choices if answered else ()
+    placed, outdated = place_choices(choices, groups, bounds, columns)
+    warn_outdated(outdated)
     results = {
-        name: merge_column(columns[name], bounds, rule or MergeRule(KEPT), ranks[rule])
+        name: merge_column(
+            columns[name], bounds, rule or MergeRule(KEPT), ranks[rule], placed.get(name, {})
+        )
         for name, rule in of_columns.items()
     }
-    conflicts = {name: result.conflicts for name, result in results.items() if result.conflicts}
+    chosen = {name: len(placed.get(name, ())) for name in results}
+    conflicts = {name: result.conflicts - chosen[name] for name, result in results.items()}
     return Merged(
         clusters=len(groups),
         merged=bounds[-1],
         filled=sum(result.fills for result in results.values()),
         decided=sum(count for name, count in conflicts.items() if of_columns[name] is not None),
-        conflicts={name: n for name, n in conflicts.items() if of_columns[name] is None},
+        chosen=sum(chosen.values()),
+        conflicts={name: n for name, n in conflicts.items() if n and of_columns[name] is None},
+        outdated=len(outdated),
         _store=store,
         _clusters=MergedClusters(groups=groups, columns=columns, results=results),
     )

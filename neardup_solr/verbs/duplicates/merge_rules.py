@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import orjson
 
+from neardup_solr.answers import Answer
 from neardup_solr.clusters.canonical import Rule
 from neardup_solr.errors import ArgumentError
 from neardup_solr.regex import regex
@@ -93,24 +94,31 @@ def parse_rules(rules: Mapping[str, str]) -> dict[str, MergeRule]:
 
 
 def merge_column(
-    values: Sequence[Any], bounds: Sequence[int], rule: MergeRule, ranks: Sequence[Any]
-) -> MergedColumn:
+    values: Sequence[Any], bounds: Sequence[int], rule: MergeRule, ranks: Sequence[Any],
+    choices: Mapping[int, tuple[int, Answer]],
+) -> MergedColumn:  # fmt: skip
     """Merge the values of a column: cluster c has the rows from bounds[c] on, the kept one first.
 
-    `ranks` has for each row what `newest` and `first` compare. Values that are equal but for case
+    `ranks` has for each row what `newest` and `first` compare; `choices` have by number of the
+    cluster the row that a person chose, with the answer. Values that are equal but for case
     and blanks are one value. An empty value is filled whatever the rule is. Of equally good values,
     that of the kept record is chosen, then that of the first.
     """
     keys = [*map(make_key, values)]
     common = Counter(keys)
     merged = MergedColumn(uses=[""] * len(values))
-    for start, stop in pairwise(bounds):
+    for cluster, (start, stop) in enumerate(pairwise(bounds)):
+        use = CHOSEN
         filled = [row for row in range(start, stop) if keys[row] is not None]
         chosen = {*filled[:1]} or {start}
         value = values[min(chosen)]
         if len({keys[row] for row in filled}) > 1:
             merged.conflicts += 1
-            if rule.name == JOINED:
+            if cluster in choices:
+                row, answer = choices[cluster]
+                value, chosen = values[row], {row}
+                use = f"{CHOSEN} by {answer.who}" if answer.who else CHOSEN
+            elif rule.name == JOINED:
                 value, chosen = _join(values, filled)
             else:
                 chosen = {_choose(values, keys, common, filled, start, rule, ranks)}
@@ -119,11 +127,12 @@ def merge_column(
         merged.values.append(value)
         merged.rows.append(min(chosen) if len(chosen) == 1 else -1)
         equal = {keys[row] for row in chosen}
+        is_joined = rule.name == JOINED and cluster not in choices
         for row in range(start, stop):
             if keys[row] is None and plain(values[row]) in (None, "", []):
                 continue
-            is_equal = keys[row] in equal or rule.name == JOINED
-            merged.uses[row] = CHOSEN if row in chosen else SAME if is_equal else LEFT_OUT
+            is_equal = keys[row] in equal or is_joined
+            merged.uses[row] = use if row in chosen else SAME if is_equal else LEFT_OUT
     return merged
 
 

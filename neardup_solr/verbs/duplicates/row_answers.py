@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -18,6 +18,7 @@ from neardup_solr.answers import (
     Answer,
     choose_latest,
     hash_text,
+    list_choices,
 )
 from neardup_solr.answers.verdicts import CHANGED, GONE, Answered, place_answers
 from neardup_solr.clusters.components import components
@@ -61,6 +62,7 @@ def _number_unordered(pairs: NDArray[Any]) -> NDArray[np.uint64]:
 
 def find_answered(corpus: Corpus, answers: Iterable[Answer]) -> RowAnswers:
     """Find the documents that answers are about, and the answers that are obeyed."""
+    answers = [*answers]
     latest = choose_latest(answers)
     ends = [(id, hash) for answer in latest for id, hash in
             ((answer.id, answer.hash), (answer.other_id, answer.other_hash))]  # fmt: skip
@@ -84,6 +86,7 @@ def find_answered(corpus: Corpus, answers: Iterable[Answer]) -> RowAnswers:
     }  # fmt: skip
     groups = components(len(corpus), pairs[SAME])
     apart = _number_unordered(groups[pairs[DIFFERENT]])
+    answered = replace(answered, choices=tuple(list_choices(answers)))
     return RowAnswers(pairs=pairs, answered=answered, groups=groups, apart=apart)
 
 
