@@ -50,6 +50,17 @@ def reviewing(
         process.communicate(timeout=60)
 
 
+MEMBERS = """id,name,street,city,phone,updated
+1,Marta Linsen,12 Mill Road,Bonn,,2023-01-05
+2,Marta Linsen,12 Mill Rd.,,030 9999,2024-05-01
+3,Marta Linsen,12 Mill Road,bonn,030 1234,2024-02-11
+4,Jonas Weber,3 Castle Lane,Ulm,0731 77,2024-01-01
+5,Jonas Weber,3 Castle Lane,Ulm,0731 78,2024-01-01
+6,Ida Berg,7 Quay Street,Kiel,0431 5,2024-01-01
+"""
+BY_NAME = ("--field", "name,street")
+
+
 def make_people(count: int = 60) -> str:
     """Lines of invented people: each third is there again, and each fifth has a double's name."""
     draw, lines = random.Random(1), ["id,name,street,born"]

@@ -15,7 +15,7 @@ import neardup_solr as nd
 from tests.browser.conftest import Chrome, broken_words, prefer, resize
 from tests.browser.pages import reuse_of
 from tests.browser.test_page import CONTRASTS, READABLE
-from tests.reviews import make_people, reviewing
+from tests.reviews import BY_NAME, MEMBERS, make_people, reviewing
 
 HOSTILE = """id,name,text
 "<b>1</b>","<script>window.evil = 1</script>","Lantern Court <img src=x onerror='window.evil = 2'> 12 Harbour Street \u202e fish and chips"
@@ -252,7 +252,7 @@ def test_a_clean_file_without_a_terminal(chrome: Chrome, tmp_path: Path) -> None
         chrome.find_element(By.CSS_SELECTOR, "[data-say=finish]").click()
         assert "1 answer saved: 0 same, 1 different" in chrome.find_element(By.ID, "question").text
         assert clean.name in chrome.find_element(By.CSS_SELECTOR, ".round").text
-        write, save = chrome.find_elements(By.CSS_SELECTOR, ".output button")
+        _, write, save = chrome.find_elements(By.CSS_SELECTOR, ".output button")
         assert (write.text, save.text) == ("Write the clean file", "Save the model")
         save.click()
         wait(chrome, lambda c: c.find_element(By.ID, "problem").is_displayed())
@@ -274,6 +274,63 @@ def test_a_clean_file_without_a_terminal(chrome: Chrome, tmp_path: Path) -> None
         press(chrome, "d")
         assert chrome.find_element(By.ID, "written").text == told
     assert not model.exists()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_values_are_chosen_by_keys_and_by_buttons(
+    chrome: Chrome, tmp_path: Path, width: int, scheme: str
+) -> None:
+    """Of a group at a time, which can be skipped and undone, up to the clean file."""
+    resize(chrome, width, 844)
+    prefer(chrome, scheme)
+    clean = tmp_path / "table.clean.csv"
+    lines = MEMBERS.replace("030 1234", "<b>030</b>\u202e 1234")
+    with reviewing(tmp_path / "a.jsonl", 0, *BY_NAME, lines=lines) as address:
+        chrome.get(address)
+        pair = shown(chrome)
+        chrome.find_element(By.CSS_SELECTOR, "[data-say=finish]").click()
+        chrome.find_element(By.CSS_SELECTOR, ".output button").click()
+        wait(chrome, lambda c: c.find_elements(By.CSS_SELECTOR, ".values"))
+        first = shown(chrome)
+        assert "2 groups" in bar(chrome)
+        assert "<b>030</b>U+202E 1234" in first
+        assert "2 of 3 records: 1, 3 – taken if you skip" in first
+        legends = chrome.find_elements(By.CSS_SELECTOR, ".values legend")
+        assert [legend.text for legend in legends] == ["street", "phone", "updated"]
+        radios = chrome.find_elements(By.CSS_SELECTOR, ".values input")
+        assert [radio.is_selected() for radio in radios] == [True, False] * 2 + [True, False, False]
+        assert all(radio.accessible_name for radio in radios)
+        assert chrome.execute_script("return document.documentElement.scrollWidth") <= width
+        told = chrome.execute_script(CONTRASTS)
+        assert [name for contrast, name in told if contrast < READABLE] == []
+        ActionChains(chrome).send_keys(Keys.TAB, Keys.ARROW_DOWN).perform()  # the other street
+        assert radios[1].is_selected()
+        radios[3].find_element(By.XPATH, "..").click()
+        assert radios[3].is_selected()
+        assert "Saved" in press(chrome, "s")
+        assert "1 group" in bar(chrome)
+        assert "Skipped" in press(chrome, "k")
+        assert "you skipped" in press(chrome, "b")
+        assert "Undone" in press(chrome, "b")
+        ActionChains(chrome).send_keys("d").perform()  # says nothing of a value
+        assert chrome.find_elements(By.CSS_SELECTOR, ".values input")[0].is_selected()
+        chrome.find_elements(By.CSS_SELECTOR, ".values input")[3].click()
+        press(chrome, "s")
+        assert "chosen, or skipped" in press(chrome, "k")
+        write = chrome.find_element(By.CSS_SELECTOR, ".output button")
+        assert write.text == "Write the clean file"
+        write.click()
+        wait(chrome, lambda c: "is in the folder" in c.find_element(By.ID, "written").text)
+        told = chrome.find_element(By.ID, "written").text
+        assert "3 values chosen" in told
+        assert "table.clean.values.csv" in told
+        buttons = chrome.find_elements(By.CSS_SELECTOR, "#question .answers button")
+        assert [one.text.split()[0] for one in buttons] == ["Go", "Back", "To"]
+        buttons[2].click()
+        wait(chrome, lambda c: not c.find_elements(By.CSS_SELECTOR, "#question > .answers"))
+        assert shown(chrome) == pair
+        assert latest(tmp_path / "a.jsonl") == {}
+    assert "1,Marta Linsen,12 Mill Road,Bonn,<b>030</b>\u202e 1234," in clean.read_text()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (390, "light")])

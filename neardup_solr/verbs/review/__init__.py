@@ -43,7 +43,7 @@ def run_review(request: ReviewRequest) -> Reviewed:
         session = open_session(request, file)
         if request.on_ready is not None:
             request.on_ready(address)
-        app = make_app(session.act, len(session.questions.pairs), session.outputs, token, port)
+        app = make_app(session, token, port)
         server.run(app, bound)
         return session.close()
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hmac
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any, get_args
 
@@ -21,7 +22,7 @@ from starlette.routing import Route
 
 from neardup_solr.argument_types import Judgement
 from neardup_solr.errors import NeardupError
-from neardup_solr.verbs.review.outputs import ReviewOutputs
+from neardup_solr.verbs.review.session import ReviewSession
 from neardup_solr.web import pages
 from neardup_solr.web.body import FAULT, parse_object, read_body
 from neardup_solr.web.failure import Failure, to_json
@@ -30,22 +31,20 @@ from neardup_solr.web.pages import HEADERS, list_pages
 
 MOST = 16 << 10  # bytes of a request
 LOST = dict.fromkeys(("answer", "cluster"), "the answer was not saved: ")
-LOST["back"] = "nothing was undone: "
+LOST |= dict.fromkeys(("back", "undo"), "nothing was undone: ")
+LOST["choose"] = "the values were not saved: "
 ACTIONS = ("next", "look", "back", "answer", "skip", "cluster")
+ON_VALUES = ("values", "again", "choose", "pass", "undo")
 PAGES = {
     "/": "review.html", "/review.css": "review.css", "/review.js": "review.js",
     "/report.css": "report.css", "/words.js": "words.js",
 }  # fmt: skip
 
 
-def make_app(
-    react: Callable[..., dict[str, Any]], pairs: int, outputs: ReviewOutputs, token: str, port: int
-) -> Starlette:
-    """Make the application that asks about so many pairs.
-
-    `react` does what a page asks for, and `outputs` are the files that it may have written.
-    """
+def make_app(session: ReviewSession, token: str, port: int) -> Starlette:
+    """Make the application that asks what a session asks, and writes its files."""
     lock, writing = Lock(), Lock()
+    outputs, pairs = session.outputs, len(session.questions.pairs)
 
     async def act(request: Request) -> Response:
         sent = request.headers.get("authorization", "")
@@ -59,36 +58,43 @@ def make_app(
         return await run_in_threadpool(answer, action, *_parse(action, body, pairs))
 
     def write(action: str, *wish: Any) -> Response:
-        with writing:  # beside which answers are taken
-            try:
-                return to_json(outputs.write(action, *wish), headers=HEADERS)
-            except (NeardupError, OSError) as error:
-                code = getattr(error, "code", "file-unwritable")
-                reason = f"nothing was written: {error}"
-                raise Failure(503, reason, Retry_After="1", code=code) from error
+        with writing, _failing("nothing was written: "):  # beside which answers are taken
+            return to_json(outputs.write(action, *wish), headers=HEADERS)
 
     def answer(action: str, *arguments: object) -> Response:
-        with lock:
-            try:
-                body = react(action, *arguments, time.monotonic())
-            except (NeardupError, OSError) as error:  # of the file, until it can be used again
-                reason = f"{LOST.get(action, '')}{error}"
-                code = getattr(error, "code", "file-unwritable")
-                raise Failure(503, reason, Retry_After="1", code=code) from error
-        return to_json(body, headers=HEADERS)
+        react: Callable[..., dict[str, Any]] = session.act
+        if action in ON_VALUES:
+            react = session.conflicts.act
+        if action == "values":
+            with writing, _failing(""):
+                merged = outputs.merge()
+            with lock:
+                session.conflicts.open(merged)
+        with lock, _failing(LOST.get(action, "")):
+            return to_json(react(action, *arguments, time.monotonic()), headers=HEADERS)
 
     async def refuse(_: Request, error: Exception) -> Response:
         if not isinstance(error, Failure):  # but a ClientDisconnect
             error = Failure(400, "the request is incomplete", code="request-malformed")
         return error.response
 
-    names = (*ACTIONS, *outputs.names)
+    names = (*ACTIONS, *(ON_VALUES if outputs.merges else ()), *outputs.names)
     actions = [Route(f"/{action}", act, methods=["POST"]) for action in names]
     return pages.make_app(
         [*list_pages(__package__, PAGES), *actions], [Middleware(Guard, port=port)],
         "open the address printed by the command",
         handlers=dict.fromkeys((Failure, ClientDisconnect), refuse),
     )  # fmt: skip
+
+
+@contextmanager
+def _failing(lost: str) -> Iterator[None]:
+    """Make errors, as those of a file until it can be used again, failures that name the loss."""
+    try:
+        yield
+    except (NeardupError, OSError) as error:
+        code = getattr(error, "code", "file-unwritable")
+        raise Failure(503, f"{lost}{error}", Retry_After="1", code=code) from error
 
 
 def _parse_wish(body: bytes) -> tuple[list[str], str]:
@@ -103,8 +109,8 @@ def _parse_wish(body: bytes) -> tuple[list[str], str]:
     return agreed, canonical
 
 
-def _parse(action: str, body: bytes, pairs: int) -> tuple[str, Any, Any]:
-    """Parse a request: who reads, and about which pair what is answered."""
+def _parse(action: str, body: bytes, pairs: int) -> tuple[Any, ...]:
+    """Parse a request: who reads, and about which pair what is answered, or which values count."""
     fields = parse_object(body)
     if fault := fields.get(FAULT):
         raise Failure(400, "the field {!r} {}".format(*fault), code="request-malformed")
@@ -112,6 +118,12 @@ def _parse(action: str, body: bytes, pairs: int) -> tuple[str, Any, Any]:
     if not isinstance(reader, str) or not 0 < len(reader) <= 64:
         reason = "`reader` must be a name of 1 to 64 characters"
         raise Failure(400, reason, code="request-malformed")
+    if action in ON_VALUES:
+        picks = fields.get("picks", {})
+        if not isinstance(picks, dict) or any(type(pick) is not int for pick in picks.values()):
+            reason = "`picks` must have the number of a value for each column"
+            raise Failure(400, reason, code="request-malformed")
+        return reader, number if type(number) is int else -1, picks, fields.get("state")
     is_number = type(number) is int and 0 <= number < pairs
     if action not in ("next", "look", "back") and not is_number:
         raise Failure(400, "`number` must be the number of a pair", code="request-malformed")

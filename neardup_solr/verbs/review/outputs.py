@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from neardup_solr.answers import list_choices
+from neardup_solr.answers.format import read_answers
 from neardup_solr.errors import ArgumentError, DataError, SourceError, counted
 from neardup_solr.measures.logistic import FEWEST, FEWEST_OF_EACH
 from neardup_solr.progress import ignore
@@ -15,6 +17,8 @@ from neardup_solr.reports.copies import SAME
 from neardup_solr.sources.compression import is_compressed
 from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.find import find_duplicates
+from neardup_solr.verbs.duplicates.merge import MergedClusters, list_clusters
+from neardup_solr.verbs.duplicates.merged_files import name_files
 from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.duplicates.unique import SourceRecords, check_files
 from neardup_solr.verbs.review.request import ReviewRequest
@@ -42,6 +46,11 @@ class ReviewOutputs:
         return {key: path and [path.name, str(path.resolve().parent)]
                 for key, path in paths.items()}  # fmt: skip
 
+    @property
+    def merges(self) -> bool:
+        """True if values can be chosen: records of one source are merged into the clean file."""
+        return self.clean is not None and self.request.against is None
+
     @classmethod
     def of(cls, request: ReviewRequest, result: Duplicates) -> ReviewOutputs:
         """Name the files after the source, or else after the answers."""
@@ -56,7 +65,8 @@ class ReviewOutputs:
     def write(self, name: str, agreed: Collection[str], canonical: str = "first") -> dict[str, Any]:
         """Write a file, or return what has to be `agreed` to before.
 
-        The clean file keeps of each group the `canonical` record.
+        The clean file keeps of each group the `canonical` record. If values of conflicts were
+        chosen, it has the values of all, and a file beside it lists where they come from.
 
         Raises DataError if that is not possible, or answers are too few, and the errors of
         `duplicates` and `tune`.
@@ -65,29 +75,62 @@ class ReviewOutputs:
         if path is None:
             assert self.refusal is not None
             raise self.refusal
-        asks = [f"{path.name} exists. Replace it?"] * path.exists()
+        files = [path]
+        if name == CLEAN and self.merges and list_choices(read_answers(self.request.answers)):
+            files += filter(None, [name_files(path)["values"]])
+        asks = [f"{each.name} exists. Replace it?" for each in files if each.exists()]
         if not {*asks} <= {*agreed}:
             return {"asks": asks}
         if name == MODEL:
             return self._write_model(path)
-        return self._write_clean(path, agreed, canonical)
+        return self._write_clean(files, agreed, canonical)
 
-    def _write_clean(self, path: Path, agreed: Collection[str], canonical: str) -> dict[str, Any]:
+    def merge(self) -> MergedClusters:
+        """Merge records by the answers, without choices of values.
+
+        Raises DataError if answers contradict each other, and the errors of `duplicates`.
+        """
+        found = self._find("first")
+        assert found.answered is not None
+        found = replace(found, answered=replace(found.answered, choices=()))
+        return list_clusters(found.merge(yes=True))
+
+    def _find(self, canonical: str) -> Duplicates:
         request = self.request
-        found = find_duplicates(
+        return find_duplicates(
             request.compare(answers=request.answers, keep=request.keep, beside=request.beside,
                             canonical=canonical, on_error=ignore)
         )  # fmt: skip
+
+    def _write_clean(
+        self, files: Sequence[Path], agreed: Collection[str], canonical: str
+    ) -> dict[str, Any]:
+        found = self._find(canonical)
         if found.doubt:
             of_all = f"{len(found.removed):,} of {counted(found.documents, 'record')}"
             question = f"{found.doubt}. Leave out {of_all} anyway?"
             if question not in agreed:
                 return {"asks": [question]}
+        path, *beside = files
+        if beside:
+            return self._write_merged(path, found) | {"values": beside[0].name}
         counts = found.write_unique(path, yes=True)
         obeyed = len(found.answered.obeyed) if found.answered else 0
         return {"records": counts.records, "kept": counts.kept, "failed": counts.failed,
                 "removed": counts.removed + counts.repeated, "obeyed": obeyed,
                 "fuller": found.fuller if canonical == "first" else 0}  # fmt: skip
+
+    def _write_merged(self, path: Path, found: Duplicates) -> dict[str, Any]:
+        """Write the records with the values that people chose, and where all values come from."""
+        merged, records = found.merge(yes=True), found.origin.records
+        assert isinstance(records, SourceRecords)
+        merged.write(path)
+        documents, removed = sum(records.are_documents), merged.merged - merged.clusters
+        return {"records": len(records.are_documents), "kept": documents - removed,
+                "failed": len(records.are_documents) - documents, "removed": removed,
+                "obeyed": len(found.answered.obeyed) if found.answered else 0,
+                "chosen": merged.chosen, "filled": merged.filled, "outdated": merged.outdated,
+                "open": sum(merged.conflicts.values()), "fuller": 0}  # fmt: skip
 
     def _write_model(self, path: Path) -> dict[str, Any]:
         request = self.request

@@ -11,6 +11,7 @@ let answered = null; // how many answers the page showed last
 let isBusy = false;
 let turn = 0; // of what was asked for
 let changed = -PAUSE;
+let values = null; // the group of records whose values are chosen now
 
 // Names of this browser and of this tab, which stay when the page is loaded again.
 function makeName(storage, name) {
@@ -35,24 +36,29 @@ async function ask(action, answer, more = {}) {
   return reply.ok ? result : null;
 }
 
-async function say(what) {
+const busily = (work) => async (...words) => {
   if (isBusy) return;
   isBusy = true;
   turn += 1;
   find("question").setAttribute("aria-busy", "true");
   try {
-    const result = await (JUDGEMENTS.includes(what) ? ask("answer", what) : ask(what, null));
-    if (result) draw(result, what);
+    await work(...words);
   } catch {
     complain(ENDED);
   }
   isBusy = false;
   find("question").setAttribute("aria-busy", "false");
-}
+};
+
+const say = busily(async (what) => {
+  const result = await (JUDGEMENTS.includes(what) ? ask("answer", what) : ask(what, null));
+  values = null;
+  if (result) draw(result, what);
+});
 
 // See what others have answered. A key that is pressed meanwhile goes first.
 async function look() {
-  if (isBusy || document.visibilityState !== "visible" || find("sure").open) return;
+  if (isBusy || values || document.visibilityState !== "visible" || find("sure").open) return;
   const begun = turn;
   try {
     const result = await ask("look", null);
@@ -135,17 +141,18 @@ function tell(note) {
 const asOptions = (text) => text.replace(/`(\w+)`/g, (_, name) => `--${name.replaceAll("_", "-")}`);
 
 // What is said after each thirty answers, when nothing is left, and to finish: the files to write.
-function conclude(result, isEnd) {
+function conclude(result, isEnd, isOnValues = false) {
   const { same, different, unsure, left } = result.tally;
   const lines = [`${count(same + different + unsure, "answer")} saved: ${result.bar}.`];
   if (result.advice) lines.push(`${asOptions(result.advice)}.`);
   if (!isEnd) lines.push("You can stop here, or continue with the next pair: each further answer improves the result.");
   else if (left) lines.push("Other people are looking at the remaining pairs. If they skip a pair, it appears here.");
   else lines.push("All pairs are answered.");
-  const made = make("div", { class: "note round" }, make("p", {}, lines.join(" ")));
+  const made = make("div", { class: "note round" }, ...(isOnValues ? [] : [make("p", {}, lines.join(" "))]));
   const { clean, model } = result.outputs;
   const add = (name, label, [file, folder], text) => made.append(make("p", { class: "output" },
     button(label, () => write(name, file, folder)), " ", make("bdi", {}, ...plain(file)), ` ${text}`));
+  if (result.merges && !isOnValues) made.append(make("p", { class: "output" }, button("Choose values …", () => sayOfValues("values")), " Optional: records of one thing may disagree, about a phone number for example. Choose which value the clean file gets."));
   if (clean) add("clean", "Write the clean file", clean, "is a copy of your list without the duplicates. It goes by your answers, and where you gave none, by the program's first guess. Your list stays as it is.");
   else made.append(paragraph("", "The records did not come from a file, so no clean file can be written here."));
   if (model) add("model", "Save the model", model, "keeps what was learned, to compare lists like this one: with neardup duplicates and its option --model.");
@@ -180,7 +187,8 @@ async function write(action, file, folder, canonical = "first", agreed = []) {
 function describeFile(action, result, where) {
   if (action === "model") return `${where} It was made of ${result.same} “same” and ${result.different} “different”. Of these ${result.same + result.different} answers it foretells ${result.right}, without knowing them; the program at first ${result.default_right}.`;
   const failed = result.failed ? ` ${count(result.failed, "record")} could not be read, and ${result.failed === 1 ? "is" : "are"} left out, too.` : "";
-  return `${where} It has ${number(result.kept)} of ${count(result.records, "record")}: ${count(result.removed, "duplicate")} ${result.removed === 1 ? "is" : "are"} left out, by ${count(result.obeyed, "answer")} and the program's guesses.${failed} You can close this page, and the window in which you started the review.`;
+  const merged = result.values ? ` Each record that stays has the values of its group: ${count(result.chosen, "value")} chosen, ${count(result.filled, "gap")} filled${result.open ? `, ${count(result.open, "value")} of the first record where others differ` : ""}. ${result.values} lists each value with its record.${result.outdated ? ` ${count(result.outdated, "earlier choice")} no longer ${result.outdated === 1 ? "fits" : "fit"} the records, so nothing was done by ${result.outdated === 1 ? "it" : "them"}.` : ""}` : "";
+  return `${where} It has ${number(result.kept)} of ${count(result.records, "record")}: ${count(result.removed, "duplicate")} ${result.removed === 1 ? "is" : "are"} left out, by ${count(result.obeyed, "answer")} and the program's guesses.${merged}${failed} You can close this page, and the window in which you started the review.`;
 }
 
 const listValues = (columns) => columns.filter(([, value]) => value).map(([name, value]) => make("span", {}, make("b", {}, ...plain(name)), " ", make("bdi", {}, ...visible(value, IN_TEXTS))));
@@ -210,6 +218,7 @@ function draw(result, what) {
   const { same, different, unsure, left } = result.tally;
   const total = same + different + unsure;
   const goal = Math.min(Math.max(1, Math.ceil(total / result.round)) * result.round, total + left);
+  find("progress").hidden = false;
   find("progress").max = goal || 1;
   find("progress").value = total;
   find("count").textContent = `${total} of ${goal} answered: ${result.bar}`;
@@ -263,6 +272,70 @@ function openGroup() {
   });
 }
 
+/* Values that disagree */
+
+const sayOfValues = busily(async (what) => {
+  const picks = {};
+  if (what === "choose") values.columns.forEach(({ name }, at) => { picks[name] = Number(document.querySelector(`[name=column${at}]:checked`).value); });
+  find("written").textContent = "Looking for values that disagree … For a long list, this takes minutes.";
+  find("written").hidden = what !== "values";
+  const result = await ask(what, null, { number: values?.number ?? null, picks, state: values?.state ?? "" });
+  find("written").hidden = true;
+  if (result) drawValues(result);
+});
+
+function describeValues({ did, undone }) {
+  if (did === "undo" && undone === undefined) return "Nothing more to undo here.";
+  if (did === "undo") return undone ? "Undone: your choice is no longer saved." : "Back to the records that you skipped.";
+  const changed = "Someone else has chosen meanwhile, or the records have changed, so nothing was saved.";
+  return { changed, pass: "Skipped: nothing was chosen.", choose: "Saved." }[did];
+}
+
+// The values of a column, of which one is chosen: first that which counts without a choice, or was chosen.
+function valueField({ name, who, values: all }, at, records) {
+  const options = all.map(([text, size, ids], place) => {
+    const radio = make("input", { type: "radio", name: `column${at}`, value: place });
+    radio.checked = place === 0;
+    const names = ids.flatMap((id, index) => [index ? ", " : "", nameRecord(id)]);
+    const stands = place ? "" : who !== null ? ` – chosen${who ? ` by ${who}` : ""}` : " – taken if you skip";
+    const from = make("span", { class: "from" }, `${size} of ${count(records, "record")}: `, ...names, size > ids.length ? ", …" : "", stands);
+    return make("label", {}, radio, make("span", {}, make("bdi", { dir: "auto" }, ...visible(text, IN_TEXTS)), from));
+  });
+  return make("fieldset", { class: "values" }, make("legend", {}, ...plain(name)), ...options);
+}
+
+function drawValues(result) {
+  values = result;
+  find("problem").hidden = true;
+  find("answers").hidden = true;
+  find("progress").hidden = true;
+  find("count").textContent = `${count(result.left, "group")} of records left`;
+  find("title").textContent = result.number === null ? "No more values to choose" : "Which values are right?";
+  const said = describeValues(result.note);
+  const parts = said ? [paragraph("note did", said)] : [];
+  const keyed = (label, what, key, type = "quiet") => {
+    const made = button(`${label} `, () => sayOfValues(what), type);
+    made.append(make("kbd", { "aria-hidden": "true" }, key));
+    return made;
+  };
+  const back = keyed("Back", "undo", "B");
+  const leave = button("To the pairs", () => say("next"));
+  if (result.number === null) {
+    const text = result.left ? "Someone else is choosing the values of the groups that are left." : result.groups ? "All values that disagree are chosen, or skipped." : "Nowhere do the records of one thing disagree, so there is nothing to choose.";
+    const again = button("Go through them again", () => sayOfValues("again"));
+    parts.push(paragraph("", text), conclude(shown, false, true), make("div", { class: "answers" }, ...(result.groups ? [again] : []), back, leave));
+  } else {
+    const { records, agreed, columns, left } = result;
+    const known = agreed.length ? [make("p", { class: "record" }, ...listValues(agreed))] : [];
+    parts.push(paragraph("", `These ${records} records become one. They disagree on ${count(columns.length, "value")}: choose what the clean file gets.`));
+    parts.push(...known, ...columns.map((column, at) => valueField(column, at, records)));
+    parts.push(make("div", { class: "answers", role: "group", "aria-label": "Choice" }, keyed("Save, next", "choose", "S", "quiet yes"), keyed("Skip", "pass", "K"), back, leave));
+  }
+  find("question").replaceChildren(...parts);
+  find("question").focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
 function act(what) {
   if (performance.now() - changed < PAUSE) return;
   const isAsked = find("sure").open;
@@ -271,7 +344,7 @@ function act(what) {
   else if (what === "all") openGroup();
   else if (what === "finish") {
     document.querySelector(".round")?.remove();
-    find("question").prepend(conclude(shown, shown.number === null));
+    find("question").prepend(conclude(shown, shown.number === null, values !== null));
     scrollTo(0, 0);
   } else if (what !== "close") say(what);
 }
@@ -286,6 +359,11 @@ document.addEventListener("keydown", (event) => {
   const key = /^[a-z]$/i.test(event.key) ? event.key : event.code.replace("Key", "");
   const what = KEYS[key.toLowerCase()];
   if (!what || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (values && !isAsked) {
+    const does = { same: "choose", skip: "pass", back: "undo" }[what];
+    if (does && (values.number !== null || what === "back")) sayOfValues(does);
+    return;
+  }
   if (shown.number === null && what !== "back" && !isAsked) return;
   event.preventDefault();
   if (!isAsked) act(what);

@@ -18,6 +18,7 @@ from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.argument_types import Judgement
 from neardup_solr.records import Cluster, key_of
 from neardup_solr.verbs.duplicates.result import Duplicates
+from neardup_solr.verbs.review.conflicts import ConflictQuestions
 from neardup_solr.verbs.review.learner import Learner
 from neardup_solr.verbs.review.outputs import ReviewOutputs
 from neardup_solr.verbs.review.question import make_question
@@ -78,6 +79,7 @@ class ReviewSession:
             follows=lambda number: self._verdicts.decide(*self._nodes[number]),
             release=lambda number: self.file.release(repr(self._nodes[number])),
         )  # fmt: skip
+        self.conflicts = ConflictQuestions(file, who, self._read_answers)
         self._read_answers()
 
     def act(
@@ -205,7 +207,7 @@ class ReviewSession:
         tally = self.questions.tally(ROUND)
         shown = {"number": number, "note": note, "bar": f"{tally}", "tally": tally._asdict(),
                  "round": ROUND, "advice": self._advise(tally),
-                 "outputs": self.outputs.names}  # fmt: skip
+                 "outputs": self.outputs.names, "merges": self.outputs.merges}  # fmt: skip
         if number is None:
             return shown
         pair, cluster, result = self.result.pairs[number], self._cluster_of(number), self.result
