@@ -78,7 +78,7 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
             "List the passages that documents share with the text, however unlike they are as a"
             " whole. Candidates are found by shingles."
         ),
-        "gate.passages": Option(
+        "gate.passages serve.passages": Option(
             "Also tell the passages that a document shares with those in the collection (found by"
             " shingles) and with earlier new ones. A copy, an edition or a part is judged by the"
             " share of it that they cover."

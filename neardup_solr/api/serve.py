@@ -29,6 +29,7 @@ def serve(
     fq: OneOrMore = (),
     filters: OneOrMore = (),
     answers: str | Path | None = None,
+    passages: bool = False,
     host: str = "127.0.0.1",
     port: int = 8985,
     root_path: str = "",
@@ -62,8 +63,8 @@ def serve(
         ServeRequest(
             collection=collection, tag=tag, hold=hold, reject=reject, exact=exact, measure=measure,
             model=model, max_distance=max_distance, equal=listed(equal), fq=listed(fq),
-            filters=listed(filters), answers=answers, host=host, port=port, root_path=root_path,
-            allow_host=listed(allow_host), tokens=tokens, max_body=max_body,
+            filters=listed(filters), answers=answers, passages=passages, host=host, port=port,
+            root_path=root_path, allow_host=listed(allow_host), tokens=tokens, max_body=max_body,
             max_documents=max_documents, concurrency=concurrency, on_ready=on_ready,
         )
     )  # fmt: skip

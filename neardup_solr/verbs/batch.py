@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
     """A document that shares a band with another, and its `place` in what is compared.
 
     `number` is its number among the documents that a gate admitted before, `row` its row in this
-    batch; a document of the collection has neither, and its `text` if that was read.
+    batch; a document of the collection has neither. It has its `text` if that was read.
     """
 
     id: str

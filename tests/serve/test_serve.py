@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import signal
 import socket
@@ -11,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,33 @@ def test_it_answers_as_the_library(served: Served, listings: nd.Collection) -> N
     settings = listings.stored_settings() or DEFAULT_SETTINGS
     wanted = b",".join(encode_documents(documents, settings))
     assert served.ask("entries", {"documents": NEW}).body == b'{"entries":[' + wanted + b"]}"
+
+
+def test_passages_are_those_of_the_gate(core_pool: Cores, tmp_path: Path) -> None:
+    """Of each document of a request, with the documents before it, as the description says."""
+    core = core_pool.take()
+    draw = random.Random(3)
+    words = ["".join(draw.choices("abcdefghijklmnop", k=6)) for _ in range(900)]
+    nd.index([nd.Document(id="old", text=" ".join(words[:300]))], core, settings={"fields": "all"})
+    new = [
+        {"id": "a", "text": " ".join([*words[300:500], *words[40:100]])},
+        {"id": "b", "text": " ".join([*words[600:800], *words[310:340]])},
+        {"id": "c", "text": " ".join(words[10:80])},
+    ]
+    with serving(core.url, tmp_path / "log", "--passages") as served:
+        decisions = served.ask("check", {"documents": new}).json["decisions"]
+        described = served.ask("openapi.json").json["components"]["schemas"]["Passage"]
+        assert served.ask("check", {"documents": []}).json == {"decisions": []}
+    expected = [*nd.gate(nd.Source(new, text="text"), core, passages=True)]
+    assert [each["passages"] for each in decisions] == [
+        [asdict(passage) for passage in each.passages] for each in expected
+    ]
+    assert [(each["other_id"], each["relation"], each["words"]) for one in decisions
+            for each in one["passages"]] == [
+        ("old", "shares", 60), ("a", "shares", 30), ("old", "part of", 70), ("a", "shares", 40),
+    ]  # fmt: skip
+    assert decisions[0]["passages"][0].keys() == {*described["required"]}
+    core_pool.give_back(core.name)
 
 
 def test_entries_are_the_golden_vectors(core_pool: Cores) -> None:

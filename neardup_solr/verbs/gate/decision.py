@@ -19,7 +19,8 @@ class Decision:
     in the collection and among admitted documents, most similar first, without text; `complete`:
     False if too many documents shared a band to compare all; `replaces`: True if it replaced a
     document of the same id; `passages`: passages that it shares with those documents, if `passages`
-    was set: those of the document that has most of them first.
+    was set, those of the document that has most of them first. A document that has most of it in
+    passages is a match, too, by the share of it.
     """
 
     document: Document = field(repr=False)

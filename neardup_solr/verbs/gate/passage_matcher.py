@@ -32,27 +32,25 @@ def match_passages(
     finder: Finder, batch: SignedBatch, admitted: Admitted, min_words: int
 ) -> list[list[Reuse]]:
     """Match the passages of each document of a batch, of at least so many words."""
+    if not batch.documents:
+        return []
     fields = (TEXT, TAG_FIELD)
     stored = replace(finder, term_field=SHINGLES, fields=fields, cache=None, is_sure=True)
-    run = _list_in_run(batch, admitted)
 
-    def match(row: int) -> list[Reuse]:
-        others = [*_list_stored(stored, batch, row, admitted), *run[row]]
-        return _match(batch.documents[row], others, min_words)
+    def match(document: Document, run: list[Candidate]) -> list[Reuse]:
+        return _match(document, [*_list_stored(stored, document, admitted), *run], min_words)
 
-    threads = min(count_cores(), len(run))
+    rows = zip(batch.documents, _list_in_run(batch, admitted), strict=True)
+    threads = min(count_cores(), len(batch.documents))
     with thread_pool(threads) as pool:  # while one waits for Solr, another compares
-        return list(prefetch(pool, match, range(len(run)), at_once=threads))
+        return list(prefetch(pool, lambda row: match(*row), rows, at_once=threads))
 
 
-def _list_stored(
-    finder: Finder, batch: SignedBatch, row: int, admitted: Admitted
-) -> Iterator[tuple[Candidate, str]]:
-    """Yield the documents of the collection that share most shingles with a row, and their texts.
+def _list_stored(finder: Finder, document: Document, admitted: Admitted) -> Iterator[Candidate]:
+    """Yield the documents of the collection that share most shingles with another.
 
     Those that the run has replaced do not count.
     """
-    document = batch.documents[row]
 
     def counts(hit: Hit) -> bool:
         return counts_for(document.id, hit) and hit.id not in admitted.latest
@@ -60,10 +58,11 @@ def _list_stored(
     settings = replace(finder.comparer.settings, fields=frozenset({SHINGLES}))
     terms = make_entry(document, settings, is_signed=False).shingles
     for hit in finder.rank(terms, MOST, counts):
-        yield Candidate(id=hit.id, place=0, shared=hit.shared), str(hit.fields.get(TEXT) or "")
+        text = str(hit.fields.get(TEXT) or "")
+        yield Candidate(id=hit.id, place=0, shared=hit.shared, text=text)
 
 
-def _list_in_run(batch: SignedBatch, admitted: Admitted) -> list[list[tuple[Candidate, str]]]:
+def _list_in_run(batch: SignedBatch, admitted: Admitted) -> list[list[Candidate]]:
     """List the documents admitted before, and earlier rows, that share most seeds with each row."""
     texts = [each.text for each in batch.documents]
     seeds, rows = admitted.seeds.sample(*collect_sparse(texts))
@@ -76,30 +75,25 @@ def _list_in_run(batch: SignedBatch, admitted: Admitted) -> list[list[tuple[Cand
             if other < row if is_row else admitted.latest[admitted.ids[other]] == other:
                 listed[row].append((shared, other, is_row))
 
-    def read(shared: int, other: int, is_row: bool) -> tuple[Candidate, str]:
+    def read(shared: int, other: int, is_row: bool) -> Candidate:
         if is_row:
-            id = batch.documents[other].id
-            return Candidate(id=id, place=0, shared=shared, row=other), texts[other]
+            return Candidate(batch.documents[other].id, 0, shared, row=other, text=texts[other])
         id, text = admitted.ids[other], admitted.texts[other]
-        return Candidate(id=id, place=0, shared=shared, number=other), text
+        return Candidate(id, 0, shared, number=other, text=text)
 
     return [[read(*each) for each in nlargest(MOST, some)] for some in listed]
 
 
-def _match(
-    document: Document, others: Sequence[tuple[Candidate, str]], min_words: int
-) -> list[Reuse]:
-    """Match the passages that a document shares with other texts: those with most words first."""
-    ids: list[Any] = [document.id, *range(len(others))]  # an id may be there twice
-    texts = [document.text, *(text for _, text in others)]
+def _match(document: Document, candidates: Sequence[Candidate], min_words: int) -> list[Reuse]:
+    """Match the passages that a document shares with others: those with most words first."""
+    ids: list[Any] = [document.id, *range(len(candidates))]  # an id may be there twice
+    texts = [document.text, *(each.text for each in candidates)]
     shared: dict[int, list[Passage]] = {}
-    if others:
-        for each in list_passages(ids, texts, min_words=min_words, has_texts=True):
-            shared.setdefault(each.other_id, []).append(each)
+    for each in list_passages(ids, texts, min_words=min_words, has_texts=True):
+        shared.setdefault(each.other_id, []).append(each)
     reuses = []
     for at, passages in shared.items():
-        candidate = others[at][0]
-        passages.sort(key=lambda each: each.start)
-        named = tuple(replace(each, other_id=candidate.id) for each in passages)
-        reuses.append(Reuse(candidate, named))
+        named = (replace(each, other_id=candidates[at].id) for each in passages)
+        in_order = sorted(named, key=lambda each: each.start)
+        reuses.append(Reuse(candidates[at], tuple(in_order)))
     return sorted(reuses, key=lambda each: -each.words)

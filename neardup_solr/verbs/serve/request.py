@@ -16,6 +16,7 @@ from neardup_solr.log import open_log
 from neardup_solr.measures import measure_named
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.progress import LOG
+from neardup_solr.settings import choose_words
 from neardup_solr.solr.address import is_loopback
 from neardup_solr.solr.collection import Collection
 from neardup_solr.units import in_bytes
@@ -40,6 +41,7 @@ class ServeRequest:
     fq: tuple[str, ...]
     filters: tuple[str, ...]
     answers: str | Path | None
+    passages: bool
     host: str
     port: int
     root_path: str
@@ -56,6 +58,7 @@ class ServeRequest:
             tag=self.tag, hold=self.hold, reject=self.reject, exact=self.exact,
             measure=self.measure, max_distance=self.max_distance,
             equality=parse_equality(self.equal),
+            min_words=choose_words(None, passages=self.passages),
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -245,9 +245,11 @@ class Service:
             list(map(make_match, result.matches)),
             list_missing(result.document, self.reading),
         )
+        more: Json = {"missing": missing} if missing else {}
+        if self.policy.min_words:
+            more["passages"] = list(map(asdict, result.passages))
         return {"id": result.id, "action": result.action, "reason": result.reason,
-                "matches": matches, "complete": result.complete,
-                **({"missing": missing} if missing else {})}  # fmt: skip
+                "matches": matches, "complete": result.complete, **more}  # fmt: skip
 
     def with_gap(self, answer: Json) -> Json:
         """Add how many documents nothing is compared with to an answer, if there are any."""

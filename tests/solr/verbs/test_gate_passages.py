@@ -110,6 +110,12 @@ def test_indexed_documents_count_once(stored: nd.Collection) -> None:
     assert nd.search(stored, id="excerpt", passages=True)[0].id == "whole"
 
 
+def test_the_collection_may_be_empty(solr: nd.Collection) -> None:
+    """What is indexed then has shingles, so that the next run finds it."""
+    decide(STORED, solr, index=True)
+    assert told(decide({"quote": QUOTE}, solr)["quote"]) == [("quotes", "whole", 60)]
+
+
 def test_few_seeds_find_long_passages(
     stored: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,7 +152,7 @@ def test_what_has_to_be_equal_and_answers_count(stored: nd.Collection, tmp_path:
 def test_the_command_tells_passages(stored: nd.Collection, tmp_path: Path) -> None:
     """The longest in a table, all in JSON lines; in the columns of a DataFrame, too."""
     source = tmp_path / "new.jsonl"
-    texts = {"quote": QUOTE, "excerpt": EXCERPT, "none": words((5_000, 5_100))}
+    texts = {"quote": QUOTE, "excerpt": EXCERPT, "none": words((5_000, 5_100)), "empty": "\u200b"}
     lines = [json.dumps({"id": id, "text": text}) for id, text in texts.items()]
     source.write_text("\n".join(lines))
     command = ["gate", str(source), "--passages", "-c", stored.name, "--solr", stored.base]
@@ -154,7 +160,7 @@ def test_the_command_tells_passages(stored: nd.Collection, tmp_path: Path) -> No
     assert "quotes whole: 60 words" in shown
     assert "none" not in shown
     rows = [json.loads(line) for line in neardup(*command, "--format", "jsonl").stdout.splitlines()]
-    assert [len(row["passages"]) for row in rows] == [1, 2, 0]
+    assert [len(row["passages"]) for row in rows] == [1, 2, 0, 0]
     assert rows[0]["passages"][0]["other_id"] == "whole"
     header, *others = neardup(*command, "--format", "tsv").stdout.splitlines()
     cells = dict(zip(header.split("\t"), others[0].split("\t"), strict=True))
