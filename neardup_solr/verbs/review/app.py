@@ -123,7 +123,7 @@ def _parse(action: str, body: bytes, pairs: int) -> tuple[Any, ...]:
         if not isinstance(picks, dict) or any(type(pick) is not int for pick in picks.values()):
             reason = "`picks` must have the number of a value for each column"
             raise Failure(400, reason, code="request-malformed")
-        return reader, number if type(number) is int else -1, picks, fields.get("state")
+        return reader, number if type(number) is int else -1, picks, str(fields.get("state"))
     is_number = type(number) is int and 0 <= number < pairs
     if action not in ("next", "look", "back") and not is_number:
         raise Failure(400, "`number` must be the number of a pair", code="request-malformed")

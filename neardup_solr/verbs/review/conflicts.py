@@ -58,7 +58,7 @@ class ConflictQuestions:
         self._groups = {merged.groups[at].numbers[0]: (at, names[at]) for at in order}
 
     def act(
-        self, action: str, reader: str, number: int, picks: Mapping[str, int], state: object,
+        self, action: str, reader: str, number: int, picks: Mapping[str, int], state: str,
         now: float,
     ) -> dict[str, Any]:  # fmt: skip
         """Do what a page asks for, and give it the next group.
@@ -67,6 +67,7 @@ class ConflictQuestions:
         """
         self._read_choices()
         visit, note = self._visits[reader.partition("/")[0]], dict[str, Any](did=action)
+        current = _hash(self._describe(number)) if number in self._groups else None
         if action in ("values", "again"):
             visit.over, visit.is_again = set(), action == "again"
         elif action == "undo" and visit.history:
@@ -76,7 +77,7 @@ class ConflictQuestions:
             visit.over.discard(number)
             self._held = {number: (reader, now)} | self._held  # before what is shown now
             note["undone"] = len(saved)
-        elif action == "choose" and state != self._find_state(number):
+        elif action == "choose" and state != current:
             note["did"] = "changed"
         elif action in ("choose", "pass"):
             choices = self._choose(number, picks) if action == "choose" else []
@@ -107,13 +108,20 @@ class ConflictQuestions:
         return {name: self._placed[name][at][1] for name in names
                 if at in self._placed.get(name, {})}  # fmt: skip
 
-    def _find_state(self, number: int) -> str | None:
-        """Describe the values of a group in their order, and what was chosen of them."""
-        if number not in self._groups:
-            return None
-        conflicts = self._list_conflicts(self._groups[number][0]).values()
-        keys = [hash_keys([key]) for rows in conflicts for key in rows]
-        return md5(" ".join([*keys, *(each.time for each in self._list_chosen(number).values())]))
+    def _describe(self, number: int) -> list[dict[str, Any]]:
+        """Describe the columns of a group that have several values, and who chose the first."""
+        at, chosen = self._groups[number][0], self._list_chosen(number)
+        ids, start = self._merged.groups[at].ids, self._bounds[at]
+        columns = []
+        for name, several in self._list_conflicts(at).items():
+            values = [*several.values()][:MOST_VALUES]
+            texts = _cut([spell_value(self._merged.columns[name][rows[0]]) for rows in values])
+            columns.append({
+                "name": name, "who": chosen[name].who if name in chosen else None,
+                "values": [(text, len(rows), [str(ids[row - start]) for row in rows[:MOST_IDS]])
+                           for text, rows in zip(texts, values, strict=True)],
+            })  # fmt: skip
+        return columns
 
     def _choose(self, number: int, picks: Mapping[str, int]) -> list[Answer]:
         """Make choices of values of a group, but for those that stand."""
@@ -131,9 +139,7 @@ class ConflictQuestions:
 
     def _append(self, answers: Sequence[Answer]) -> list[Answer]:
         """Save answers, at a later time than that of any other choice."""
-        now = datetime.now(UTC)
-        now = now.replace(microsecond=now.microsecond // 1000 * 1000)  # as the file has it
-        now = max([now, *(each.when + TICK for each in self.file.choices[-1:])])
+        now = max([datetime.now(UTC), *(each.when + TICK for each in self.file.choices[-1:])])
         saved = [replace(answer, when=now) for answer in answers]
         self.file.append(saved)
         self._read_choices()
@@ -161,23 +167,21 @@ class ConflictQuestions:
         shown = {"note": note, "left": left, "groups": len(self._groups), "number": number}
         if number is None:
             return shown
-        at, merged = self._groups[number][0], self._merged
-        conflicts, chosen = self._list_conflicts(at), self._list_chosen(number)
-        ids, start, columns = merged.groups[at].ids, self._bounds[at], []
-        for name, several in conflicts.items():
-            values = [*several.values()][:MOST_VALUES]
-            texts = _cut([spell_value(merged.columns[name][rows[0]]) for rows in values])
-            columns.append({
-                "name": name, "who": chosen[name].who if name in chosen else None,
-                "values": [(text, len(rows), [str(ids[row - start]) for row in rows[:MOST_IDS]])
-                           for text, rows in zip(texts, values, strict=True)],
-            })  # fmt: skip
-        agreed = [(name, spell_value(result.values[at])) for name, result in merged.results.items()
-                  if result.uses[result.rows[at]] and name not in conflicts]  # fmt: skip
+        at, names = self._groups[number]
+        columns = self._describe(number)
+        agreed = [(name, spell_value(result.values[at]))
+                  for name, result in self._merged.results.items()
+                  if result.uses[result.rows[at]] and name not in names]  # fmt: skip
         return shown | {
-            "state": self._find_state(number), "records": len(ids), "columns": columns,
+            "state": _hash(columns), "columns": columns,
+            "records": len(self._merged.groups[at].ids),
             "agreed": [(name, *_cut([text])) for name, text in agreed],
         }  # fmt: skip
+
+
+def _hash(columns: Sequence[Mapping[str, Any]]) -> str:
+    """Hash what is shown of a group, so that it is known if that has changed."""
+    return md5(repr(columns))
 
 
 def _cut(texts: Sequence[str]) -> list[str]:

@@ -431,6 +431,26 @@ def test_an_answer_that_is_obeyed_keeps_records_apart(tmp_path: Path) -> None:
     assert (merged.clusters, merged.merged) == (1, 2)
 
 
+CHOICES = """
+{"id":"4","other_id":"4","answer":"unsure","who":"Åsa","when":"2026-03-01T12:00:00Z","withdraws":"-","choice":{"column":"city","value":"Köln","values":"f3622b65341280cb58892997f8f703f8"}}
+{"id":"3","other_id":"3","answer":"unsure","who":"","when":"2026-03-01T12:00:00Z","withdraws":"-","choice":{"column":"phone","value":"30","values":"d322e8f58a41b9970565834948d7b600"}}
+{"id":"9","other_id":"9","answer":"unsure","who":"Åsa","when":"2026-03-01T12:00:00Z","withdraws":"-","choice":{"column":"day","value":"2024-01-05","values":"b0680eac07ce7d76fc2a9bfbc7aea3ab"}}
+"""
+
+
+def test_choices_of_people_count_more_than_rules(tmp_path: Path) -> None:
+    """As they are in a file, of whatever record of the cluster; of a record that is gone, none."""
+    path = tmp_path / "answers.jsonl"
+    path.write_text(CHOICES)
+    for rules in ({}, {"*": "joined"}):
+        merged = merge(ROWS, rules, answers=path)
+        counts = (merged.chosen, merged.outdated, merged.decided, merged.conflicts)
+        assert counts == (2, 1, len(rules), {} if rules else {"day": 1})
+        assert (merged.records[0]["city"], merged.records[0]["phone"]) == ("Köln", "30")
+        uses = [row["use"] for row in merged.values if row["column"] in ("city", "phone")]
+        assert uses == ["left out", "chosen by Åsa", "same", "left out", "chosen"]
+
+
 def test_the_guard_is_asked() -> None:
     """What may be no copies is merged only if `yes` says so."""
     rows = [
