@@ -20,6 +20,7 @@ from neardup_solr.measures.pairs import (
     pairs_of,
     split_halves,
 )
+from neardup_solr.measures.word_lists import WordLists, list_words
 from neardup_solr.settings import WORD_CAP
 from neardup_solr.sizes import SIZES
 
@@ -29,8 +30,12 @@ MOST_LOOKS = 10**8  # at records, to choose those others
 WORD_DEFAULT = Joining(cap=WORD_CAP)
 
 
-def word_candidates(forms: Sequence[str], joining: Joining = WORD_DEFAULT) -> Candidates:
+def word_candidates(
+    forms: Sequence[str], joining: Joining = WORD_DEFAULT, lists: WordLists | None = None
+) -> Candidates:
     """Pair the normal forms that share a word, as aligned, that at most `cap` of them have.
+
+    The `lists` are those of the words of these forms, if they are known.
 
     A word of more records is hot: it makes candidates only together with the next word, if that is
     hot, too, or, in a record with fewer than `ENOUGH` words that pair it with others, with more of
@@ -43,7 +48,8 @@ def word_candidates(forms: Sequence[str], joining: Joining = WORD_DEFAULT) -> Ca
 
     Raises SettingsError beyond `joining.most` pairs.
     """
-    words, rows = _number_words(forms)
+    lists = lists or list_words(forms)
+    words, rows = lists.numbers, lists.texts
     if len(joining.groups):
         words = np.unique(join_halves(joining.groups[rows], words), return_inverse=True)[1]
     posted = sort_distinct(join_halves(words, rows))
@@ -209,15 +215,3 @@ def _sample_beyond(
     is_beyond = ~mark_among(numbers, paired)
     least = np.concatenate(caps)[places[is_beyond]]
     return pairs_of(numbers[is_beyond]), least, sample
-
-
-def _number_words(forms: Sequence[str]) -> tuple[Numbers, Numbers]:
-    """Number the words of all forms in the order of their first use, with their rows."""
-    numbered: dict[str, int] = {}
-    sizes = np.zeros(len(forms), dtype=np.int64)
-    numbers: list[int] = []
-    for row, form in enumerate(forms):
-        words = split_words(form)
-        sizes[row] = len(words)
-        numbers.extend(numbered.setdefault(word, len(numbered)) for word in words)
-    return np.array(numbers, dtype=np.int64), np.repeat(np.arange(len(forms)), sizes)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neardup_solr.kernel import compiled, inner
 
@@ -82,16 +83,22 @@ class Side(NamedTuple):
 
 
 def pack_records(
-    lists: Sequence[Sequence[str]],
+    named: Sequence[str],
+    numbers: NDArray[np.int64],
+    bounds: NDArray[np.int64],
     weight: Callable[[str], float],
     numeric: Callable[[str], float],
 ) -> tuple[Records, Vocabulary]:
-    """Pack lists of words into records and their vocabulary, by what functions tell of a word."""
-    words = sorted({word for record in lists for word in record})
-    numbers = {word: number for number, word in enumerate(words)}
-    flat = np.array([numbers[word] for record in lists for word in record], dtype=np.int64)
-    bounds = np.cumsum([0, *map(len, lists)])
-    of_record = np.repeat(np.arange(len(lists)), np.diff(bounds))
+    """Pack records and the vocabulary of their words, by what functions tell of a word.
+
+    Record r has the words `named` by numbers[bounds[r]:bounds[r + 1]].
+    """
+    used = np.flatnonzero(np.bincount(numbers, minlength=len(named))).tolist()
+    used.sort(key=named.__getitem__)
+    places = np.zeros(len(named), dtype=np.int64)
+    places[used] = np.arange(len(used))
+    words, flat = [named[number] for number in used], places[numbers]
+    of_record = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     order = np.lexsort((flat, of_record)) - bounds[of_record]
     letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     word_bounds = np.cumsum([0, *map(len, words)])

@@ -24,6 +24,7 @@ from rapidfuzz.distance import OSA
 from neardup_solr.measures import Similarities
 from neardup_solr.measures.frequencies import Frequencies, Split, split_words
 from neardup_solr.measures.pairs import Pairs, in_parts
+from neardup_solr.measures.word_lists import WordLists, number_lists
 from neardup_solr.regex import regex
 from neardup_solr.text.numbers import has_digit, is_number, show_word
 
@@ -87,25 +88,27 @@ def compare_records(
     threads: int = 1,
     numbers: float = 0.0,
     split: Split = split_words,
+    lists: WordLists | None = None,
 ) -> Similarities:
     """Compute the similarity of each pair of normal forms by soft alignment, 0..1.
 
     It is the mean of Dice and containment. With a share `numbers`, it is `CONTAINED` times the
     containment or more for records of `TELLING` words, and halved if less than this share of the
     weight of numbers agrees, and for records of `FEW` words if both have a word alone, or if no
-    word is equal and it is `ABBREVIATED` or less. `split` gives the words of a form.
+    word is equal and it is `ABBREVIATED` or less. `split` gives the words of a form, if not the
+    `lists` of all.
 
     `pairs` (pairs × 2) has row numbers of `forms`; shape of the result (pairs,). Symmetric; 1 for
     texts of equal words in any order.
     """
     return prepare_records(
-        forms, pairs, frequencies, threads=threads, numbers=numbers, split=split
+        forms, pairs, frequencies, threads=threads, numbers=numbers, split=split, lists=lists
     )(pairs)
 
 
 def prepare_records(
     forms: Sequence[str], pairs: Pairs, frequencies: Frequencies, *, threads: int = 1,
-    numbers: float = 0.0, split: Split = split_words,
+    numbers: float = 0.0, split: Split = split_words, lists: WordLists | None = None,
 ) -> Callable[[Pairs], Similarities]:  # fmt: skip
     """Prepare the records of pairs once, to compare some of them at a time as `compare_records`."""
     from neardup_solr.kernel import align
@@ -115,8 +118,12 @@ def prepare_records(
     needed = np.zeros(len(forms), dtype=np.bool_)
     needed[pairs] = True
     places = np.cumsum(needed) - 1  # of a row, among those that are needed
-    lists = [split(forms[row]) for row in np.flatnonzero(needed).tolist()]
-    lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+    rows = np.flatnonzero(needed)
+    if lists is None:
+        lists = number_lists([split(forms[row]) for row in rows.tolist()])
+    else:
+        lists = lists.take(rows)
+    lengths = np.diff(lists.bounds)
     is_numeric, rarest = _number_test(frequencies.counts), frequencies.weight("")
 
     def number(word: str) -> float:
@@ -124,7 +131,7 @@ def prepare_records(
             return 0.0
         return 1.0 if has_digit(word) else SIZE * rarest / frequencies.weight(word)
 
-    records, vocabulary = align.pack_records(lists, frequencies.weight, number)
+    records, vocabulary = align.pack_records(*lists, frequencies.weight, number)
     rules = align.Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1,
                         CROWD, numbers, UNLIKE, CONTAINED if numbers else 0.0, TELLING,
                         FEW if numbers else 0, SHORTEST)  # fmt: skip

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast, get_args
@@ -17,10 +16,12 @@ from neardup_solr.argument_types import FieldKind as FieldKind
 from neardup_solr.checks import require, require_choice
 from neardup_solr.errors import DataError, counted
 from neardup_solr.measures.date_parser import read_date
-from neardup_solr.measures.frequencies import Frequencies, split_words
+from neardup_solr.measures.frequencies import Frequencies
+from neardup_solr.measures.word_lists import WordLists, list_words
+from neardup_solr.minhash.sign import hash_texts, normal_forms
 from neardup_solr.records import as_text
 from neardup_solr.regex import regex
-from neardup_solr.text.normalize import normalize
+from neardup_solr.settings import NORMALIZATION
 from neardup_solr.text.numbers import join_numbers
 
 KINDS: tuple[FieldKind, ...] = get_args(FieldKind)
@@ -39,8 +40,7 @@ class FieldColumn:
     Each value is listed once, and `counts` (values,) are the records that have it. Of records that
     come a few at a time, those of a `sample` are counted instead: a pair is then judged alike
     whatever comes with it.
-    `parsed` (values, …) are numbers, or dates as year, month and day, 0 if it is missing. `equal`
-    (records,) are numbers of values, the same for texts of the same words in any order.
+    `parsed` (values, …) are numbers, or dates as year, month and day, 0 if it is missing.
     `problem` says what is wrong with the values of the records, if anything is. The values of a
     `sample` begin `values`; its records are not in `numbers`. If most values are addresses of
     e-mails, `are_mails` is True.
@@ -50,7 +50,6 @@ class FieldColumn:
     kind: FieldKind
     values: tuple[str, ...]
     numbers: Numbers
-    equal: Numbers
     counts: Numbers
     parsed: Table
     problem: str = ""
@@ -73,11 +72,23 @@ class FieldColumn:
         """Counted records that have each word, as `frequencies` of their values."""
         if self.sample is not None:
             return self.sample.words
-        counts: Counter[str] = Counter()
-        for value, records in zip(self.values, self.counts.tolist(), strict=True):
-            for word in set(split_words(value)):
-                counts[word] += records
-        return Frequencies(int(self.counts.sum()), counts)
+        return Frequencies(int(self.counts.sum()), self.lists.count_texts(self.counts))
+
+    @cached_property
+    def lists(self) -> WordLists:
+        """The words of all values."""
+        return list_words(self.values)
+
+    @cached_property
+    def equal(self) -> Numbers:
+        """Numbers of values, the same for texts of the same words in any order, by record."""
+        if self.kind != "text":
+            return self.numbers
+        hashes = hash_texts(self.lists.words)[self.lists.numbers]
+        sums = np.zeros(len(self.values), np.uint64)
+        np.add.at(sums, self.lists.texts, hashes)
+        _, firsts, places = np.unique(sums, return_index=True, return_inverse=True)
+        return np.append(firsts[places], MISSING)[self.numbers]
 
     @property
     def share_equal(self) -> float:
@@ -128,21 +139,26 @@ def make_column(
 
     Raises DataError if none of its values is a number, or a date, and it should be.
     """
+    texts = [as_text(value).strip() for value in values]  # a blank is no value
+    of_texts = dict.fromkeys(texts, MISSING)
     numbered = {value: at for at, value in enumerate(sample.values)} if sample else {}
-    of_texts: dict[str, int] = {}
     parsed: list[Sequence[float]] = sample.parsed.tolist() if sample else []
-    numbers, example, unread = [], None, 0
-    for value in values:
-        text = as_text(value).strip()  # a blank is no value
-        if (number := of_texts.get(text)) is None:
-            key, meaning = _read_value(kind, text)
-            example = text if text and not key and example is None else example
-            number = numbered.setdefault(key, len(numbered)) if key else MISSING
+    example = None
+    for text, (key, meaning) in zip(of_texts, _read_values(kind, [*of_texts]), strict=True):
+        if key:
+            of_texts[text] = number = numbered.setdefault(key, len(numbered))
             if number == len(parsed):
                 parsed.append(meaning)
-            of_texts[text] = number
-        numbers.append(number)
-        unread += number == MISSING and bool(text)
+        elif text and example is None:
+            example = text
+    numbers = list(map(of_texts.__getitem__, texts))
+    unread = (
+        0
+        if example is None
+        else sum(
+            number == MISSING and bool(text) for number, text in zip(numbers, texts, strict=True)
+        )
+    )
     problem = ""
     if numbers and not numbered:
         problem = f"no record has a value of the field {name!r}: check its name"
@@ -164,12 +180,6 @@ def make_column(
             places[at] = places[other] if at >= sampled else places[at]
         row_numbers, numbered = places[row_numbers], dict.fromkeys(kept, 0)
         parsed = parsed[: len(kept)]
-    equal = row_numbers
-    if kind == "text":
-        of_words: dict[tuple[str, ...], int] = {}
-        same = [of_words.setdefault(tuple(sorted(split_words(value))), at)
-                for at, value in enumerate(numbered)]  # fmt: skip
-        equal = np.array([*same, MISSING], dtype=np.int64)[row_numbers]
     are_mails = 2 * sum("@" in text for text in of_texts) > len(of_texts)
     counted_rows = row_numbers if sample is None else sample.numbers
     counts = np.bincount(counted_rows[counted_rows != MISSING], minlength=len(numbered))
@@ -178,7 +188,6 @@ def make_column(
         kind=kind,
         values=tuple(numbered),
         numbers=row_numbers,
-        equal=equal,
         counts=counts,
         parsed=np.array(parsed, dtype=np.float64).reshape(len(parsed), WIDTHS[kind]),
         problem=problem,
@@ -210,15 +219,23 @@ def _find_trunk_calls(of_texts: Mapping[str, int], numbered: Mapping[str, int]) 
     return calls
 
 
-def _read_value(kind: FieldKind, text: str) -> tuple[str, tuple[float, ...]]:
-    """Read a value: what equal ones have in common, "" for none, and the number or date it is."""
-    if kind in ("text", "exact"):
-        form = normalize(join_numbers(text) if kind == "text" else text)
+def _read_values(kind: FieldKind, texts: Sequence[str]) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """Read values: what equal ones have in common, "" for none, and the number or date it is."""
+    if kind not in ("text", "exact"):
+        yield from (_read_value(kind, text) for text in texts)
+        return
+    joined = list(map(join_numbers, texts)) if kind == "text" else texts
+    for text, form in zip(texts, normal_forms(joined, NORMALIZATION), strict=True):
         if kind == "text" and "@" in text and " " not in text:
             form = _JOINS.sub(" ", form)  # a slip in ann.lee7@web.org is in a word
         if kind == "exact":  # 310/475-9807 is 310-475-9807
             form = form.replace(" ", "").replace("-", "")
-        return form if any(map(str.isalnum, form)) else "", ()  # "?" is no value
+        is_value = form[:1].isalnum() or any(map(str.isalnum, form))
+        yield (form if is_value else ""), ()  # "?" is no value
+
+
+def _read_value(kind: FieldKind, text: str) -> tuple[str, tuple[float, ...]]:
+    """Read a number or a date: what equal ones have in common, "" for none, and what it is."""
     if kind == "number":
         number = _read_number(text)
         return ("", ()) if number is None else (repr(number), (number,))

@@ -108,13 +108,13 @@ def find_likely(
     """Find the pairs that may have a probability of `least`, or are equal in all fields.
 
     The fields are compared one by one, as long as the odds suffice if the others say the most they
-    can. Texts, which take longest, come last.
+    can. Those that say most against a match if they differ come first.
     """
     rows, are_same = np.arange(len(pairs)), mark_same(columns, pairs)
     are_equal = np.ones(len(pairs), np.bool_)
     begin, bits = weights.compare_classes()
     highest = bits.max(axis=1)
-    order = np.lexsort((-highest.sum(axis=(1, 2)), [kind == "text" for kind in weights.kinds]))
+    order = np.argsort((bits[:, 0] - highest).sum(axis=(1, 2)), kind="stable")
     apart = np.tile(begin + highest.sum(axis=0), (len(pairs), 1, 1))
     least_odds = -math.log2(1.0 / least - 1.0) - ROUNDED
     for at in order.tolist():

@@ -60,12 +60,14 @@ def split_words(form: str) -> list[str]:
     English number words up to twenty, ordinals and Roman numerals of two letters or more up to nine
     become numbers, unless they are names: "5th" and "fifth" are "5".
     """
-    parts = form.replace("-", " ").split()
-    return [
-        _NUMBERS.get(word)
-        or (word if word.isalpha() or word.isdecimal() else _ORDINAL.sub(r"\1", word))
-        for word in parts
-    ]
+    return list(map(write_number, form.replace("-", " ").split()))
+
+
+def write_number(word: str) -> str:
+    """Write a word in digits if it is a number, or return it as it is."""
+    if number := _NUMBERS.get(word):
+        return number
+    return word if word.isalpha() or word.isdecimal() else _ORDINAL.sub(r"\1", word)
 
 
 def count_words(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.measures import Similarities
 from neardup_solr.measures.alignment import compare_records
 from neardup_solr.measures.columns import MISSING, FieldColumn, FieldKind, Marks, Numbers, Table
 from neardup_solr.measures.pairs import Pairs, number_pairs, pairs_of
@@ -48,28 +49,35 @@ def compare_fields(columns: Sequence[FieldColumn], pairs: Pairs, *, threads: int
 
 
 def _compare_values(column: FieldColumn, pairs: Numbers, threads: int) -> Levels:
-    """Find the levels of pairs of values, comparing each two values once."""
+    """Find the levels of pairs of values."""
     steps = len(LEVELS[column.kind])
-    numbered = number_pairs(np.sort(pairs, axis=1).astype(np.uint32))
-    each, places = np.unique(numbered, return_inverse=True)
-    values = pairs_of(each)
-    levels = np.zeros(len(each), dtype=np.int8)
-    is_equal = values[:, 0] == values[:, 1]
+    levels = np.zeros(len(pairs), dtype=np.int8)
+    is_equal = pairs[:, 0] == pairs[:, 1]
+    others = np.flatnonzero(~is_equal)
     if column.kind == "text":
-        others, counts = np.flatnonzero(~is_equal), column.words
-        similarities = compare_records(column.values, values[others], counts, threads=threads)
+        similarities = _compare_texts(column, pairs[others], threads)
         levels[others] = np.digitize(similarities, TEXT_STEPS)
         is_equal[others[similarities >= 1.0]] = True
     elif column.kind == "number":
-        first, second = column.parsed[values, 0].T
+        first, second = column.parsed[pairs[others], 0].T
         largest = np.maximum(np.abs(first), np.abs(second))
         apart = np.abs(first - second) / np.maximum(largest, 1e-300)
-        levels += sum((apart <= step).astype(np.int8) for step in NUMBER_STEPS)
+        levels[others] = sum((apart <= step).astype(np.int8) for step in NUMBER_STEPS)
     elif column.kind == "date":
-        levels += _are_near(column.parsed[values])
-    is_rare = column.has_rare[values[:, 0]] | column.has_rare[values[:, 1]]
-    levels[is_equal] = steps - 2 + is_rare[is_equal]
-    return levels[places.reshape(-1)]
+        levels[others] = _are_near(column.parsed[pairs[others]])
+    equal = pairs[is_equal]
+    levels[is_equal] = steps - 2 + (column.has_rare[equal[:, 0]] | column.has_rare[equal[:, 1]])
+    return levels
+
+
+def _compare_texts(column: FieldColumn, pairs: Numbers, threads: int) -> Similarities:
+    """Compute the similarities of pairs of texts, comparing each two once."""
+    numbered = number_pairs(np.sort(pairs, axis=1).astype(np.uint32))
+    each, places = np.unique(numbered, return_inverse=True)
+    similarities = compare_records(
+        column.values, pairs_of(each), column.words, threads=threads, lists=column.lists
+    )
+    return similarities[places.reshape(-1)]
 
 
 def _are_near(dates: Table) -> Marks:

@@ -10,7 +10,6 @@ again beside the same full name.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -132,17 +131,17 @@ def _split(column: FieldColumn) -> tuple[FieldColumn, ...]:
     has_two = np.array([len(each) == 2 for each in words], np.bool_)
     if column.counts[has_two].sum() < SPLIT * column.counts.sum():
         return ()
-    first, last = Counter[str](), Counter[str]()
-    for each, count in zip(words, column.counts.tolist(), strict=True):
-        if len(each) == 2:
-            first[each[0]] += count
-            last[each[1]] += count
-    parts = []
-    for each in words:
-        front, back = each if len(each) == 2 else ("", "")
-        is_turned = first[back] + last[front] > first[front] + last[back]  # as in "Holm, Anna"
-        parts.append((back, front) if is_turned else (front, back))
-    return tuple(_map_values(column, values) for values in zip(*parts, strict=True))
+    named: dict[str, int] = {}
+    of_two = (word for each in words if len(each) == 2 for word in each)
+    numbers = [named.setdefault(word, len(named)) for word in of_two]
+    both = np.array(numbers, np.int64).reshape(-1, 2)
+    front, back = both.T
+    first, last = (np.bincount(side, column.counts[has_two], len(named)) for side in both.T)
+    is_turned = first[back] + last[front] > first[front] + last[back]  # as in "Holm, Anna"
+    both[is_turned] = both[is_turned, ::-1]
+    parts = np.full((len(words), 2), -1)
+    parts[has_two] = both
+    return tuple(_map_values(column, [*named], part) for part in parts.T)
 
 
 def _split_name(value: str) -> list[str]:
@@ -159,17 +158,24 @@ def _split_name(value: str) -> list[str]:
     return words if len(words) < 3 else [word for word in words if len(word) > 1]
 
 
-def _map_values(column: FieldColumn, values: Sequence[str]) -> FieldColumn:
-    """Make a column in which other values stand for those of a column, "" for none."""
-    numbered = {value: at for at, value in enumerate(dict.fromkeys(filter(None, values)))}
-    places = np.array([*(numbered.get(value, -1) for value in values), -1], np.int64)
+def _map_values(column: FieldColumn, named: Sequence[str], numbers: Numbers) -> FieldColumn:
+    """Make a column in which words stand for the values of a column, by their numbers, -1 for none.
+
+    `named` has the words. The column has those that are used, by their first use.
+    """
+    used, firsts = np.unique(numbers[numbers >= 0], return_index=True)
+    used = used[np.argsort(firsts)]
+    placed = np.full(len(named) + 1, -1)
+    placed[used] = np.arange(len(used))
+    places = np.append(placed[numbers], -1)
     is_kept = places[:-1] >= 0
-    counts = np.bincount(places[:-1][is_kept], column.counts[is_kept], len(numbered))
-    sample = column.sample and _map_values(column.sample, values[: len(column.sample.values)])
-    numbers = places[column.numbers]
+    counts = np.bincount(places[:-1][is_kept], column.counts[is_kept], len(used))
+    sample = column.sample
     return replace(
-        column, values=tuple(numbered), numbers=numbers, equal=numbers, sample=sample,
-        counts=counts.astype(np.int64), parsed=np.empty((len(numbered), 0)),
+        column, values=tuple(named[number] for number in used.tolist()),
+        numbers=places[column.numbers],
+        sample=sample and _map_values(sample, named, numbers[: len(sample.values)]),
+        counts=counts.astype(np.int64), parsed=np.empty((len(used), 0)),
     )  # fmt: skip
 
 

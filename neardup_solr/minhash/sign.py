@@ -300,8 +300,13 @@ def hash_bands(signatures: NDArray[np.uint32], bands: int, rows: int) -> NDArray
 def hash_texts(texts: Sequence[str]) -> NDArray[np.uint64]:
     """Hash each text to 64 bits, never 0."""
     packed = pack(texts)
-    hashes = np.empty(len(texts), dtype=np.uint64)
-    kernel.hash_texts(packed.data, packed.bounds, hashes)
+    return hash_packed(packed.data, packed.bounds)
+
+
+def hash_packed(data: NDArray[np.uint8], bounds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hash what is between each two bounds of `data` to 64 bits, never 0."""
+    hashes = np.empty(max(len(bounds) - 1, 0), dtype=np.uint64)
+    kernel.hash_texts(data, bounds, hashes)
     return np.maximum(hashes, np.uint64(1))
 
 

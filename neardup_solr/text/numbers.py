@@ -74,6 +74,7 @@ _HAS_PARTS = regex(
     r"|\S{0,2}[\s-]\D{1,14}\d{4}|,?\s\d{4}\b)|\s[.-][$€£¥]?\d|\A[.-][$€£¥]?\d"
     r"|[^\x00-\x7f](?:(?<=\d)|(?<=[\u00bc-\u00be\u2150-\u215e\u2212]))"
 )
+_PLAIN = regex(r"[A-Za-z]+(?: [A-Za-z]+)*(?: [0-9]{1,9})?")  # no notation has this, but numerals
 _IBAN = regex(r"\b[A-Z]{2}\d\d(?: [A-Z\d]{2,4}){3,8}\b")
 _VERSION = regex(r"(?<![^\W_])v\.?\s?(?=\d+\.\d)")  # v3.1 is 3.1
 _BARE = regex(r"(?<![\w.,:/)])\.(?=\d)")  # .5 is 0.5
@@ -149,6 +150,8 @@ def join_numbers(text: str) -> str:
     notation of `list_numbers`; telephones, ranges and other lists keep their parts. Links, hashes,
     UUIDs and ids become names, if the text has more than `FEW` other words.
     """
+    if _PLAIN.fullmatch(text):
+        return read_numerals(text)
     named = replace_names(text, write_name, write_message_id)
     if named != text:
         parts = [part for part in named.split() if not part.startswith(NAME)]

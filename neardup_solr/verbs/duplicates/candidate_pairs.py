@@ -174,7 +174,8 @@ def _pair_distinct(corpus: Corpus, way: Way, joining: Joining, copies: Copies) -
         from neardup_solr.candidates.by_word import word_candidates
 
         forms = corpus.forms()
-        candidates = word_candidates([forms[row] for row in rows.tolist()], joining)
+        some = [forms[row] for row in rows.tolist()]
+        candidates = word_candidates(some, joining, corpus.words().take(rows))
     pairs = rows[candidates.pairs].astype(np.uint32)
     return replace(
         candidates,

@@ -74,11 +74,11 @@ class Comparison:
         """Prepare to compare documents. If the measure weighs words, by their own frequencies."""
         frequencies = matcher = None
         if corpus.measure.needs_frequencies:
-            from neardup_solr.measures.frequencies import count_words
+            from neardup_solr.measures.frequencies import Frequencies
 
-            forms = corpus.forms()
-            living = [forms[row] for row in corpus.living().tolist()]
-            frequencies = count_words(living, corpus.settings.normalization)
+            living = corpus.living()
+            counts = corpus.words().take(living).count_texts()
+            frequencies = Frequencies(len(living), counts, corpus.settings.normalization)
             if plan.fields or plan.model is not None:
                 matcher = make_records(plan, corpus, frequencies)
         comparer = Comparer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from neardup_solr.verbs.duplicates.parts import AT_ONCE, split_fitting
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.same_fields import Groups
 from neardup_solr.verbs.duplicates.side import CorpusSide, RowColumns
+
+if TYPE_CHECKING:
+    from neardup_solr.measures.word_lists import WordLists
 
 SAMPLED = 50_000  # documents, for what many have in common
 LOOKED_AT = 1_000  # documents whose numbers of words choose the measure, about
@@ -68,6 +71,7 @@ class Corpus:
     words_read: NDArray[np.int64]
     common: Common | None = None
     _forms: list[str] = field(default_factory=list, init=False)
+    _words: list[WordLists] = field(default_factory=list, init=False)  # one, or none yet
 
     def __len__(self) -> int:
         return len(self.signatures)
@@ -144,6 +148,7 @@ class Corpus:
         """The same documents, of which all that count are compared with each other."""
         whole = replace(self, groups=_number_groups(None, self.dead, len(self)), alone=0)
         whole._forms.extend(self._forms)
+        whole._words.extend(self._words)
         return whole
 
     def living(self) -> NDArray[np.intp]:
@@ -168,6 +173,14 @@ class Corpus:
                 texts = [text and join_numbers(text) for text in texts]
             self._forms.extend(self.normalize(texts))
         return self._forms
+
+    def words(self) -> WordLists:
+        """List the words of all normal forms once, as they are aligned."""
+        from neardup_solr.measures.word_lists import list_words
+
+        if not self._words:
+            self._words.append(list_words(self.forms()))
+        return self._words[0]
 
     def read_sets(self, tell: Callable[[int], None]) -> Flat:
         """Read the shingles of all documents, if they were not kept while these were signed.

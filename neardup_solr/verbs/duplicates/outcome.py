@@ -65,7 +65,7 @@ def make_result(
     texts = read_texts(corpus, grouped, keys, plan.request.texts) if plan.request.texts else {}
     has_page_texts = plan.request.texts is None and plan.needs_texts
     page_texts = keep_page_texts(corpus, grouped, involved) if has_page_texts else {}
-    frequencies = select_frequencies(comparison, texts or page_texts)
+    frequencies = select_frequencies(comparison, involved)
     name, columns = cast(PairMeasure, corpus.measure.name), plan.readings[0].text
     table = PairTable(measure=name, kinds=plan.fields, texts=() if plan.fields else columns,
                       frequencies=frequencies, settings=corpus.settings)  # fmt: skip

@@ -10,6 +10,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neardup_solr import records
 from neardup_solr.distinct import sort_distinct
@@ -101,16 +102,12 @@ def _add_ids(by_key: Mapping[AnyId, V], keys: Mapping[int, AnyId]) -> Mapping[An
     return {**by_key, **{id: value for id, value in others.items() if id not in firsts}}
 
 
-def select_frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> Frequencies | None:
-    """Count the documents that have each word of these texts, if the measure weighs words."""
+def select_frequencies(comparison: Comparison, rows: NDArray[Any]) -> Frequencies | None:
+    """Count the documents that have each word of these rows, if the measure weighs words."""
     frequencies = comparison.comparer.frequencies
     if frequencies is None:
         return None
-    from neardup_solr.measures.frequencies import split_words
-
-    normalization = comparison.corpus.settings.normalization
-    forms = comparison.corpus.measure.normalize([*texts.values()], normalization)
-    words = {word for form in forms for word in split_words(form)}
+    words, numbers, _ = comparison.corpus.words().take(rows)
     letters = frequencies.counts.keys() & {*ascii_lowercase}  # which tell if they are sizes
-    counts = {word: frequencies.counts.get(word, 1) for word in words | letters}
-    return replace(frequencies, counts=counts)
+    some = letters.union(words[number] for number in sort_distinct(numbers).tolist())
+    return replace(frequencies, counts={word: frequencies.counts.get(word, 1) for word in some})
