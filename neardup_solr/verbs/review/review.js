@@ -188,7 +188,7 @@ function describeFile(action, result, where) {
   if (action === "model") return `${where} It was made of ${result.same} “same” and ${result.different} “different”. Of these ${result.same + result.different} answers it foretells ${result.right}, without knowing them; the program at first ${result.default_right}.`;
   const failed = result.failed ? ` ${count(result.failed, "record")} could not be read, and ${result.failed === 1 ? "is" : "are"} left out, too.` : "";
   const merged = result.values ? ` Each record that stays has the values of its group: ${count(result.chosen, "value")} chosen, ${count(result.filled, "gap")} filled${result.open ? `, ${count(result.open, "value")} of the first record where others differ` : ""}. ${result.values} lists each value with its record.${result.outdated ? ` ${count(result.outdated, "earlier choice")} no longer ${result.outdated === 1 ? "fits" : "fit"} the records, so nothing was done by ${result.outdated === 1 ? "it" : "them"}.` : ""}` : "";
-  return `${where} It has ${number(result.kept)} of ${count(result.records, "record")}: ${count(result.removed, "duplicate")} ${result.removed === 1 ? "is" : "are"} left out, by ${count(result.obeyed, "answer")} and the program's guesses.${merged}${failed} You can close this page, and the window in which you started the review.`;
+  return `${where} It has ${number(result.kept)} of ${count(result.records, "record")}: ${count(result.removed, "duplicate")} ${result.removed === 1 ? "is" : "are"} ${result.values ? "merged into the others" : "left out"}, by ${count(result.obeyed, "answer")} and the program's guesses.${merged}${failed} You can close this page, and the window in which you started the review.`;
 }
 
 const listValues = (columns) => columns.filter(([, value]) => value).map(([name, value]) => make("span", {}, make("b", {}, ...plain(name)), " ", make("bdi", {}, ...visible(value, IN_TEXTS))));
@@ -297,41 +297,37 @@ function valueField({ name, who, values: all }, at, records) {
     const radio = make("input", { type: "radio", name: `column${at}`, value: place });
     radio.checked = place === 0;
     const names = ids.flatMap((id, index) => [index ? ", " : "", nameRecord(id)]);
-    const stands = place ? "" : who !== null ? ` – chosen${who ? ` by ${who}` : ""}` : " – taken if you skip";
-    const from = make("span", { class: "from" }, `${size} of ${count(records, "record")}: `, ...names, size > ids.length ? ", …" : "", stands);
+    const chosen = who ? ` – chosen by ${who}` : " – chosen";
+    const from = make("span", { class: "from" }, `${size} of ${count(records, "record")}: `, ...names, size > ids.length ? ", …" : "", place ? "" : who === null ? " – taken if you skip" : chosen);
     return make("label", {}, radio, make("span", {}, make("bdi", { dir: "auto" }, ...visible(text, IN_TEXTS)), from));
   });
   return make("fieldset", { class: "values" }, make("legend", {}, ...plain(name)), ...options);
 }
 
 function drawValues(result) {
+  const { number: group, records, agreed = [], columns = [], groups, left, note } = result;
+  const isEnd = group === null;
   values = result;
   find("problem").hidden = true;
   find("answers").hidden = true;
   find("progress").hidden = true;
-  find("count").textContent = `${count(result.left, "group")} of records left`;
-  find("title").textContent = result.number === null ? "No more values to choose" : "Which values are right?";
-  const said = describeValues(result.note);
-  const parts = said ? [paragraph("note did", said)] : [];
+  find("count").textContent = `${count(left, "group")} of records left`;
+  find("title").textContent = isEnd ? "No more values to choose" : "Which values are right?";
+  const rest = left ? "Someone else is choosing the values of the groups that are left." : groups ? "All values that disagree are chosen, or skipped." : "Nowhere do the records of one thing disagree, so there is nothing to choose.";
+  const said = [describeValues(note), isEnd && rest].filter(Boolean).join(" ");
   const keyed = (label, what, key, type = "quiet") => {
-    const made = button(`${label} `, () => sayOfValues(what), type);
-    made.append(make("kbd", { "aria-hidden": "true" }, key));
+    const made = button(label, () => sayOfValues(what), type);
+    if (key) made.append(" ", make("kbd", { "aria-hidden": "true" }, key));
     return made;
   };
-  const back = keyed("Back", "undo", "B");
-  const leave = button("To the pairs", () => say("next"));
-  if (result.number === null) {
-    const text = result.left ? "Someone else is choosing the values of the groups that are left." : result.groups ? "All values that disagree are chosen, or skipped." : "Nowhere do the records of one thing disagree, so there is nothing to choose.";
-    const again = button("Go through them again", () => sayOfValues("again"));
-    parts.push(paragraph("", text), conclude(shown, false, true), make("div", { class: "answers" }, ...(result.groups ? [again] : []), back, leave));
-  } else {
-    const { records, agreed, columns, left } = result;
-    const known = agreed.length ? [make("p", { class: "record" }, ...listValues(agreed))] : [];
-    parts.push(paragraph("", `These ${records} records become one. They disagree on ${count(columns.length, "value")}: choose what the clean file gets.`));
-    parts.push(...known, ...columns.map((column, at) => valueField(column, at, records)));
-    parts.push(make("div", { class: "answers", role: "group", "aria-label": "Choice" }, keyed("Save, next", "choose", "S", "quiet yes"), keyed("Skip", "pass", "K"), back, leave));
-  }
-  find("question").replaceChildren(...parts);
+  const first = isEnd ? [keyed("Go through them again", "again")] : [keyed("Save, next", "choose", "S", "quiet yes"), keyed("Skip", "pass", "K")];
+  const shows = isEnd ? [conclude(shown, false, true)] : [
+    paragraph("", `These ${records} records become one. They disagree on ${count(columns.length, "value")}: choose what the clean file gets.`),
+    make("p", { class: "record" }, ...listValues(agreed)),
+    ...columns.map((column, at) => valueField(column, at, records)),
+  ];
+  const buttons = make("div", { class: "answers", role: "group", "aria-label": "Choice" }, ...first, keyed("Back", "undo", "B"), button("To the pairs", () => say("next")));
+  find("question").replaceChildren(...(said ? [paragraph("note did", said)] : []), ...shows, buttons);
   find("question").focus({ preventScroll: true });
   scrollTo(0, 0);
 }
