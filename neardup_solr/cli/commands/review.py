@@ -59,8 +59,10 @@ def review(typed: Typed) -> int:
             ReviewRequest(on_address=show_address, on_ready=open_page, beside=columns.beside,
                           **later, **typed.arguments)
         )  # fmt: skip
-    kept = f"{show.counted(reviewed.kept, 'answer')} to {reviewed.answers}"
-    show.say(f"Saved {kept}, which now has {reviewed.tally} for these pairs.")
+    kept = show.counted(reviewed.kept, "answer")
+    if reviewed.chosen:
+        kept += f" and {show.counted(reviewed.chosen, 'choice of a value', 'choices of values')}"
+    show.say(f"Saved {kept} to {reviewed.answers}, which now has {reviewed.tally} for these pairs.")
     if reviewed.advice:
         show.say(f"{show.in_options(reviewed.advice)}.")
     return 0

@@ -49,6 +49,11 @@ class ConflictQuestions:
         self._held = dict[int, tuple[str, float]]()
         self.open(MergedClusters(groups=(), columns={}, results={}))
 
+    @property
+    def saved(self) -> int:
+        """Number of choices that were saved, and not undone."""
+        return sum(len(saved) for visit in self._visits.values() for _, saved in visit.history)
+
     def open(self, merged: MergedClusters) -> None:
         """Ask about groups as they are by the answers, merged without choices of values."""
         self._merged, self._bounds = merged, [0, *(stop for _, stop in merged.bounds)]

@@ -35,12 +35,14 @@ Document = tuple[int, str, str]  # side, id, and the hash of another text than i
 class Reviewed:
     """Outcome of a review.
 
-    `answers`: file of the answers; `kept`: answers saved in this review; `tally`: counts of all
-    answers; `advice`: what to do if no model can be learnt from the answers, or "".
+    `answers`: file of the answers; `kept`: answers saved in this review; `chosen`: choices of
+    values saved in it; `tally`: counts of all answers; `advice`: what to do if no model can be
+    learnt from the answers, or "".
     """
 
     answers: Path
     kept: int
+    chosen: int
     tally: Tally
     advice: str = ""
 
@@ -129,7 +131,10 @@ class ReviewSession:
         self._read_answers()
         kept = sum(self._latest.get(answer.pair) == answer for answer in self._kept)
         tally = self.questions.tally()
-        return Reviewed(answers=self.file.path, kept=kept, tally=tally, advice=self._advise(tally))
+        return Reviewed(
+            answers=self.file.path, kept=kept, chosen=self.conflicts.saved, tally=tally,
+            advice=self._advise(tally),
+        )  # fmt: skip
 
     def _advise(self, tally: Tally) -> str:
         unexpected = self.questions.count_unexpected(self.threshold)

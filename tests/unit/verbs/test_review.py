@@ -337,6 +337,9 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     assert process.stdout is not None
     address = process.stdout.readline().strip()
     ask(address, "answer", number=0, answer="same")
+    shown = ask(address, "values").json()
+    chosen = {"number": shown["number"], "state": shown["state"], "picks": {"text": 1}}
+    assert ask(address, "choose", **chosen).json()["left"] == 0
     place, _, token = address.partition("#")
     head = f"POST /next HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
     port = int(place.rstrip("/").rpartition(":")[2])
@@ -346,7 +349,10 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert f"Saved 1 answer to {path}, which now has 1 same, 0 different" in told
+    assert (
+        f"Saved 1 answer and 1 choice of a value to {path}, which now has 1 same, 0 different"
+        in told
+    )
     assert '1 of 1 answers are "same", so nothing was learned' in told
     assert "to be asked about less similar pairs, too, start again with --reach 0.3." in told
     assert "compared by --measure jaccard; --measure words counts" in told
