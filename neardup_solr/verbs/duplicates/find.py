@@ -71,18 +71,15 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
         plan.on_progress(Progress(JOINING, 0))
         comparison = Comparison.of(plan, corpus)
         way = name_way(plan, corpus, comparison.distinct)
-        fresh = None
-        if isinstance(earlier, EarlierRecords) and comparison.matcher is not None:
-            matcher = earlier.match(plan, corpus, comparison.matcher, comparison.copies, way)
-            comparison, fresh = replace(comparison, matcher=matcher), earlier.fresh
+        if earlier is not None:
+            comparison = earlier.match(comparison, way)
+        fresh = None if earlier is None else earlier.fresh
         candidates = find_candidates(
             plan, corpus, way, comparison.copies, comparison.columns, fresh
         )
         comparison = comparison.learn_from_all(way)
         if plan.answers is not None:
             comparison = replace(comparison, answers=find_answered(corpus, plan.answers))
-        if isinstance(earlier, EarlierRun):
-            earlier.match(plan, corpus)
         verified = comparison.verify(
             candidates.pairs,
             copies=candidates.copies,
@@ -106,11 +103,9 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
 
             remedy = Remedies.of(comparison, grouped, rows, doubts, known).find()
         _warn_of_records(plan, corpus)
-        since = None if earlier is None else earlier.changes
-        if isinstance(earlier, EarlierRecords) and comparison.matcher is not None:
-            since = earlier.complete(comparison.matcher)
-            if since.drift:
-                LOG.warning(DRIFT, since.drift)
+        since = None if earlier is None else earlier.complete(comparison)
+        if since is not None and since.drift:
+            LOG.warning(DRIFT, since.drift)
         result = make_result(
             comparison, way, candidates, verified, grouped, rows, doubts=doubts, remedy=remedy,
             since=since, state=state,
@@ -119,10 +114,7 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
         _warn_of_doubts(result)
     if earlier is not None:
         try:
-            if isinstance(earlier, EarlierRun):
-                earlier.write(plan, corpus.measure.name)
-            elif comparison.matcher is not None:
-                earlier.write(plan, comparison.matcher)
+            earlier.write(comparison)
         except SourceError as error:
             LOG.warning("the next run will compare everything again: %s", error)
     return result

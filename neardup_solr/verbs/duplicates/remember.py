@@ -27,7 +27,9 @@ from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.recall import FIRST_LINE
 
 if TYPE_CHECKING:
+    from neardup_solr.argument_types import Way
     from neardup_solr.solr.collection import Collection
+    from neardup_solr.verbs.duplicates.comparison import Comparison
 
 ASKED = ("by", "max_distance", "min_similarity", "fq", "same", "cap", "linkage", "canonical",
          "equal")  # fmt: skip
@@ -81,10 +83,15 @@ class EarlierRun:
         self._before, self._arrays = dict[str, NDArray[Any]](), dict[str, NDArray[Any]]()
         self._work = ""
 
-    def match(self, plan: RunPlan, corpus: Corpus) -> None:
-        """Find what of the earlier run still holds for these documents."""
+    @property
+    def fresh(self) -> None:
+        """None: all documents are paired, and then the pairs are looked up."""
+
+    def match(self, comparison: Comparison, _: Way) -> Comparison:
+        """Find what of the earlier run still holds for these documents; the comparison stays."""
         from neardup_solr import __version__
 
+        plan, corpus = comparison.plan, comparison.corpus
         measure, (side,) = corpus.measure, corpus.sides
         contents = side.contents
         if measure.needs_frequencies:
@@ -100,8 +107,9 @@ class EarlierRun:
             self._number_documents(corpus, contents.table()[:, 0])
             reason = self._look_at_stored()
             self.changes = replace(self.changes, reason=reason)
-            return
+            return comparison
         self._is_kept, self.changes = False, Changes(reason=reason)
+        return comparison
 
     def _number_documents(self, corpus: Corpus, contents: Hashes) -> None:
         """Make a key of each document, of its id and what is in it."""
@@ -169,13 +177,19 @@ class EarlierRun:
         self._arrays |= {"distances": distances[order], "similarities": similarities[order]}
         self._arrays["keys"][list(forgotten)] = UNKNOWN
 
-    def write(self, plan: RunPlan, measure: str) -> None:
+    def complete(self, _: Comparison) -> Changes:
+        """The changes: documents tell of no drift."""
+        return self.changes
+
+    def write(self, comparison: Comparison) -> None:
         """Store this run in place of the earlier, if it can be remembered.
 
         Raises SourceError if the file cannot be written.
         """
+        plan = comparison.plan
         request = replace(plan.request, linkage=plan.linkage)
-        arguments = {name: getattr(request, name) for name in ASKED} | {"measure": measure}
+        arguments = {name: getattr(request, name) for name in ASKED}
+        arguments["measure"] = comparison.corpus.measure.name
         if request.answers is not None:
             arguments["answers"] = str(Path(request.answers).absolute())
         if self._is_kept:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.argument_types import Way
-from neardup_solr.candidates import SPREAD, Copies
+from neardup_solr.candidates import SPREAD
 from neardup_solr.distinct import mark_among
 from neardup_solr.errors import counted
 from neardup_solr.files import read_arrays, write_arrays
@@ -27,7 +27,6 @@ from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.records import NO_DISTANCE
 from neardup_solr.verbs.duplicates.candidate_pairs import pairs_distinct
 from neardup_solr.verbs.duplicates.corpus import Corpus
-from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.recall import FIRST_LINE
 from neardup_solr.verbs.duplicates.remember import (
     NOTHING,
@@ -38,6 +37,9 @@ from neardup_solr.verbs.duplicates.remember import (
     find_now,
     hash_ids,
 )
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates.comparison import Comparison
 
 GROWN = 1.5  # times the records that taught the weights, from which they are learnt anew
 OF_WEIGHTS = ("shares", "rates", "are_matches")  # arrays
@@ -60,18 +62,18 @@ class EarlierRecords:
         self._arrays = dict[str, NDArray[Any]]()
         self._is_old, self._near = np.empty(0, np.bool_), (NOTHING, np.empty(0))
 
-    def match(
-        self, plan: RunPlan, corpus: Corpus, matcher: RecordMatcher, copies: Copies | None,
-        way: Way,
-    ) -> RecordMatcher:  # fmt: skip
-        """Find what of the earlier run still holds, and return the matcher with its weights."""
+    def match(self, comparison: Comparison, way: Way) -> Comparison:
+        """Find what of the earlier run still holds, and compare by its weights."""
         from neardup_solr import __version__
 
+        plan, corpus, copies = comparison.plan, comparison.corpus, comparison.copies
+        matcher = comparison.matcher
+        assert matcher is not None
         if plan.same or plan.model is not None:
             name = "same" if plan.same else "model"
             reason = f"runs with `{name}` are not remembered"
             self._is_kept, self.changes = False, Changes(reason=reason)
-            return matcher
+            return comparison
         request, limits = plan.request, plan.limits_by(corpus.measure)
         if not pairs_distinct(way, corpus):  # each is compared for itself
             copies = None
@@ -85,7 +87,7 @@ class EarlierRecords:
         reason = self._look_at_stored()
         self.changes = replace(self.changes, reason=reason)
         if reason or isinstance(self._stored, str):
-            return matcher
+            return comparison
         about, before = self._stored
         self._is_used, self._taught = True, about["taught"]
         self._traits = {
@@ -103,7 +105,7 @@ class EarlierRecords:
             telling=tuple(about["telling"]),
             lookalikes=about["lookalikes"],
         )
-        return replace(matcher, weights=weights)
+        return replace(comparison, matcher=replace(matcher, weights=weights))
 
     def _look_at_stored(self) -> str:
         """Find where the records of the earlier run are now, or return why it is of no use."""
@@ -162,8 +164,10 @@ class EarlierRecords:
         self._arrays |= {"near": number_pairs(pairs), "similarities": similarities}
         self._arrays["keys"][list(forgotten)] = UNKNOWN
 
-    def complete(self, matcher: RecordMatcher) -> Changes:
+    def complete(self, comparison: Comparison) -> Changes:
         """Complete the changes by how new records differ, or by why nothing is remembered."""
+        matcher = comparison.matcher
+        assert matcher is not None
         if self._is_kept and (
             matcher.weights is None or matcher.weights.as_wholes or matcher.border
         ):
@@ -185,12 +189,13 @@ class EarlierRecords:
             return self.changes
         return replace(self.changes, drift=describe_drift(self._traits, traits))
 
-    def write(self, plan: RunPlan, matcher: RecordMatcher) -> None:
+    def write(self, comparison: Comparison) -> None:
         """Store this run in place of the earlier, if it can be remembered.
 
         Raises SourceError if the file cannot be written.
         """
-        weights = matcher.weights
+        plan, matcher = comparison.plan, comparison.matcher
+        weights = None if matcher is None else matcher.weights
         if not self._is_kept or weights is None:
             return
         traits = {name: [[*share] for share in of] for name, of in self._traits.items()}
