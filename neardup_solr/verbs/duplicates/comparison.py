@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,6 @@ from neardup_solr.verbs.duplicates.copies import find_copies, number_equal
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.parts import AT_ONCE, split_fitting
 from neardup_solr.verbs.duplicates.plan import RunPlan
-from neardup_solr.verbs.duplicates.remember import EarlierRun
-from neardup_solr.verbs.duplicates.remember_records import EarlierRecords
 from neardup_solr.verbs.duplicates.row_answers import RowAnswers
 from neardup_solr.verbs.duplicates.verified import Verified
 
@@ -50,6 +48,22 @@ SAMPLED = 1 << 12  # pairs of a block that are compared by a lower threshold, ab
 U64 = np.uint64
 PLACE = U64(19)  # bits: a stretch has half a million documents
 LOW = (U64(1) << PLACE) - U64(1)
+
+# Pairs with their distances and similarities.
+Measured: TypeAlias = tuple[Pairs, NDArray[np.int64], NDArray[np.float64]]
+
+
+class EarlierPairs(Protocol):
+    """Pairs of an earlier run, which are not compared again."""
+
+    def split(self, pairs: Pairs) -> tuple[Measured | None, Pairs]:
+        """Look pairs up: the near ones with their results, and those that are to be compared."""
+
+    def take(
+        self, pairs: Pairs, distances: NDArray[np.int64], similarities: NDArray[np.float64],
+        forgotten: Iterable[int],
+    ) -> None:  # fmt: skip
+        """Take the results of all near ones of the pairs that were split, but for some rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +141,7 @@ class Comparison:
 
     def verify(
         self, pairs: Pairs, *, copies: Copies | None = None,
-        earlier: EarlierRun | EarlierRecords | None = None, keeps: bool = False,
+        earlier: EarlierPairs | None = None, keeps: bool = False,
         on_progress: OnProgress = ignore,
     ) -> Verified:  # fmt: skip
         """Find the pairs that are within the limits, and not different by an answer.

@@ -29,7 +29,7 @@ from neardup_solr.verbs.duplicates.recall import FIRST_LINE
 if TYPE_CHECKING:
     from neardup_solr.argument_types import Way
     from neardup_solr.solr.collection import Collection
-    from neardup_solr.verbs.duplicates.comparison import Comparison
+    from neardup_solr.verbs.duplicates.comparison import Comparison, Measured
 
 ASKED = ("by", "max_distance", "min_similarity", "fq", "same", "cap", "linkage", "canonical",
          "equal")  # fmt: skip
@@ -37,7 +37,6 @@ UNKNOWN = np.uint64(0)  # the key of a document that is not remembered
 NOTHING: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
 
 Hashes: TypeAlias = NDArray[np.uint64]
-Known: TypeAlias = tuple[Pairs, NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +141,7 @@ class EarlierRun:
         self.changes = Changes.between(before, ids, keys)
         return ""
 
-    def split(self, pairs: Pairs) -> tuple[Known | None, Pairs]:
+    def split(self, pairs: Pairs) -> tuple[Measured | None, Pairs]:
         """Look pairs up: the near ones with their results, and those that are to be compared."""
         if not self._is_kept:
             return None, pairs

@@ -33,13 +33,12 @@ from neardup_solr.verbs.duplicates.remember import (
     UNKNOWN,
     Changes,
     Hashes,
-    Known,
     find_now,
     hash_ids,
 )
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates.comparison import Comparison
+    from neardup_solr.verbs.duplicates.comparison import Comparison, Measured
 
 GROWN = 1.5  # times the records that taught the weights, from which they are learnt anew
 OF_WEIGHTS = ("shares", "rates", "are_matches")  # arrays
@@ -139,7 +138,7 @@ class EarlierRecords:
         """True for each record that is new, or a copy of none, None if all are."""
         return ~self._is_old if self._is_used else None
 
-    def split(self, pairs: Pairs) -> tuple[Known | None, Pairs]:
+    def split(self, pairs: Pairs) -> tuple[Measured | None, Pairs]:
         """Look pairs up: the near ones with their results, and those that are to be compared."""
         if not self._is_kept:
             return None, pairs
@@ -154,7 +153,7 @@ class EarlierRecords:
         return near, pairs[~is_known]
 
     def take(
-        self, pairs: Pairs, _: NDArray[np.int64], similarities: NDArray[np.float64],
+        self, pairs: Pairs, distances: NDArray[np.int64], similarities: NDArray[np.float64],
         forgotten: Iterable[int],
     ) -> None:  # fmt: skip
         """Take the results of all near ones of the pairs that were split.
