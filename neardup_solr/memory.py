@@ -73,9 +73,9 @@ class Spill:
         """Candidates that may be held at a time."""
         return self.memory // _PAIR
 
-    def rows(self, width: int, dtype: type[np.generic]) -> Rows:
-        """A table whose rows have `width` values."""
-        return Rows(self, width, np.dtype(dtype))
+    def rows(self, width: int, dtype: type[np.generic], most: int = 0) -> Rows:
+        """A table whose rows have `width` values, in memory up to `most` bytes, if it says more."""
+        return Rows(self, width, np.dtype(dtype), max(most, SIZES.held_column))
 
     def lists(self) -> Lists:
         """Lists of values of texts."""
@@ -116,9 +116,9 @@ class Rows:
     If the disk has no room, the table may take the share of the memory.
     """
 
-    def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any], most: int) -> None:
         self._spill, self._row = spill, width * dtype.itemsize
-        self._most = min(SIZES.held_column, spill.share)
+        self._most = min(most, spill.share)
         self._table = np.empty((0, width), dtype=dtype)
         self._file: IO[bytes] | None = None
         self._rows = 0

@@ -21,11 +21,13 @@ class Sizes:
     sheet_rows: int = 1 << 20  # of a workbook, with the header, as Excel has it
     kept_pages: int = 1 << 28  # bytes of a mapped file that stay in memory once they were read
     held_column: int = 1 << 26  # bytes of a column held in memory; more of them go to a file
+    held_signatures: int = 1 << 28  # bytes, of which all are read again
 
     # Signatures, candidates, comparisons
     signed_text: int = 1 << 20  # text in a call: it and what is made of it fit a cache
     crossed_documents: int = 2_000  # up to which each is compared with each
     band_keys: int = 1 << 28  # bytes of the keys of bands that are joined at once
+    few_band_keys: int = 1 << 25  # while they have few pairs
     candidate_block: int = 1 << 20  # pairs, about
     shingle_lookups: int = 1 << 20  # shingles that are looked up together
     cap_sample: int = 500  # records that tell what the cap loses

@@ -12,19 +12,19 @@ MOST_COUNTED = 65_535  # sets that have a shingle
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-@compiled("uint32[,] int64 int64 uint64[,]")
-def hash_rows(signatures, first, rows, keys):
-    """Fill `keys` (uint64, documents × bands) with the hashes of bands from `first` on."""
+@compiled("uint32[,] int64 int64 int64 uint64[,]")
+def hash_columns(signatures, first, rows, at, keys):
+    """Fill `keys` (uint64, bands × documents), from document `at`, with bands from `first` on."""
     for document in range(len(signatures)):
-        hash_bands(signatures[document, first * rows :], rows, keys[document])
+        hash_bands(signatures[document, first * rows :], rows, keys[:, at + document])
 
 
-@compiled("uint32[,] int64 uint64[]")
-def hash_whole(signatures, used, hashed):
-    """Fill `hashed` (uint64, documents) with the hash of the first `used` values of each."""
+@compiled("uint32[,] int64 int64 uint64[]")
+def hash_values(signatures, first, last, hashed):
+    """Fold the values first..last - 1 of each signature into `hashed` (uint64, documents)."""
     for document in range(len(signatures)):
-        mixed = np.uint64(0xCBF29CE484222325)
-        for value in signatures[document, :used]:
+        mixed = hashed[document]
+        for value in signatures[document, first:last]:
             mixed = (mixed ^ np.uint64(value)) * np.uint64(0x9E3779B97F4A7C15)
             mixed ^= mixed >> np.uint64(32)
         hashed[document] = mixed
@@ -53,17 +53,15 @@ def partition(column, shift, ends, keys, rows):
     return largest
 
 
-@compiled(
-    "uint64[] uint32[] int64[] uint32[] uint32[] uint32[] int64 bool[,] int64 uint32[] uint32[]"
-)
-def runs(keys, rows, parts, slots, lasts, nexts, cap, hot, band, members, ends):
+@compiled("uint64[] uint32[] int64[] uint32[] uint32[] uint32[] int64 bool[] uint32[] uint32[]")
+def runs(keys, rows, parts, slots, lasts, nexts, cap, hot, members, ends):
     """Collect the documents whose keys are equal to another's, run by run.
 
     `keys`, `rows` and `parts`, as its `ends`, are those of `partition`. Run r is
     members[ends[r - 1]:ends[r]], whose rows rise; gives the number of members and of runs. `hot`
-    (documents, bands) marks, in this band, those of runs of more than `cap` documents. In each part
-    equal keys are found by a table, and linked from the first to the last: `slots` (a power of two,
-    at least twice the largest part), `lasts` and `nexts` (the largest part) are room for that.
+    (bool, documents) marks those of runs of more than `cap` documents. In each part equal keys are
+    found by a table, and linked from the first to the last: `slots` (a power of two, at least twice
+    the largest part), `lasts` and `nexts` (the largest part) are room for that.
     """
     filled, count, start = 0, 0, 0
     for part in range(len(parts) - 1):
@@ -101,7 +99,7 @@ def runs(keys, rows, parts, slots, lasts, nexts, cap, hot, band, members, ends):
             count += 1
             if filled - before > cap:
                 for member in range(before, filled):
-                    hot[members[member], band] = True
+                    hot[members[member]] = True
         start = stop
     return filled, count
 
@@ -120,7 +118,7 @@ def band_pairs(first, members, ends, keys, hot, alike, sides, band, is_first, pa
     for number in range(first, len(ends)):
         run = members[ends[number - 1] if number else 0 : ends[number]]
         size = len(run)
-        is_hot = hot[run[0], band]
+        is_hot = hot[band, run[0]]
         if filled + (2 * size if is_hot else size * (size - 1) // 2) > len(pairs):
             return number, filled
         if is_hot:
@@ -167,7 +165,7 @@ def _pair(row, other_row, keys, hot, band, pairs, filled):
     """
     first, second = min(row, other_row), max(row, other_row)
     for earlier in range(band):
-        if keys[first, earlier] == keys[second, earlier] and not hot[first, earlier]:
+        if keys[earlier, first] == keys[earlier, second] and not hot[earlier, first]:
             return filled
     pairs[filled, 0], pairs[filled, 1] = first, second
     return filled + 1

@@ -292,9 +292,9 @@ def hash_bands(signatures: NDArray[np.uint32], bands: int, rows: int) -> NDArray
     murmur3, Appleby 2011).
     """
     used = np.ascontiguousarray(signatures[:, : bands * rows], dtype=np.uint32)
-    hashed = np.zeros((len(signatures), bands), dtype=np.uint64)
-    joins.hash_rows(used.reshape(-1, bands * rows), 0, rows, hashed)
-    return hashed
+    hashed = np.empty((bands, len(signatures)), dtype=np.uint64)
+    joins.hash_columns(used.reshape(-1, bands * rows), 0, rows, 0, hashed)
+    return np.ascontiguousarray(hashed.T)
 
 
 def hash_texts(texts: Sequence[str]) -> NDArray[np.uint64]:

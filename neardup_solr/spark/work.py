@@ -17,11 +17,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from neardup_solr.candidates import Joining
-from neardup_solr.candidates.by_band import key_candidates
+from neardup_solr.candidates.by_band import hash_signatures, key_candidates
 from neardup_solr.clusters.components import components
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.kernel import joins
 from neardup_solr.measures import Comparer, Limits, measure_named
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.minhash import encode_documents, sign
@@ -67,8 +66,8 @@ def key_buckets(batch: pa.RecordBatch, *, settings: Settings, splits: int) -> pa
     has_words = signed.words > 0
     # Hashes as Spark has them, of 64 bits with a sign.
     hashes = np.asarray(batch.column(0).to_numpy(zero_copy_only=False)).view(np.uint64)
-    alike = np.empty(len(hashes), dtype=np.uint64)
-    joins.hash_whole(signed.signatures, settings.bands * settings.rows, alike)
+    last = settings.bands * settings.rows
+    alike = hash_signatures(signed.signatures, Joining(threads=1), last=last)
     half = np.uint64(32)
     alike = alike >> half << half | sign.hash_texts(signed.normal) >> half
     rows = []
@@ -85,7 +84,7 @@ def pair_hashes(table: pa.Table, *, parts: int, cap: int) -> pa.Table:
     """Find the pairs of hashes that share a key of a bucket, in `parts`, `cap` as `Joining`."""
     matrix = _matrix(table, 3)
     matrix = matrix[np.argsort(matrix[:, 1])]  # so that chains are the same in every run
-    joined = key_candidates(matrix[:, :1].copy(), matrix[:, 2].copy(), joining=Joining(cap=cap))
+    joined = key_candidates(matrix[:, :1].T.copy(), matrix[:, 2].copy(), joining=Joining(cap=cap))
     pairs = matrix[:, 1][joined.pairs]
     pairs.sort(axis=1)
     part = (pairs[:, 0] >> np.uint64(20)) % np.uint64(parts)

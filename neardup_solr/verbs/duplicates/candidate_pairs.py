@@ -116,14 +116,18 @@ def _find_candidates(
     if copies is not None and pairs_distinct(way, corpus):
         return _pair_distinct(corpus, way, replace(joining, fresh=fresh), copies)
     least = floor(corpus.measure.least(plan.limits_by(corpus.measure)))
+    alike = None
     if way == "all":
         candidates = all_candidates(len(corpus), joining)
     elif way == "bands":
-        from neardup_solr.candidates.by_band import band_candidates
+        from neardup_solr.candidates.by_band import band_candidates, hash_signatures
 
+        signatures, settings = corpus.signatures, corpus.settings
+        alike = hash_signatures(signatures, joining, last=settings.bands * settings.rows)
         candidates = band_candidates(
-            corpus.signatures,
-            corpus.settings,
+            signatures,
+            settings,
+            alike=alike,
             joining=joining,
             on_progress=partial(tell, JOINING),
         )
@@ -141,7 +145,7 @@ def _find_candidates(
         tell(JOINING, 0, None)
         candidates = shingle_candidates(sets, least, joining=joining)
     if way in ("shingles", "passages") or candidates.hot_keys:
-        copies = copies or find_signed_copies(plan, corpus, joining)
+        copies = copies or find_signed_copies(plan, corpus, joining, alike)
         pairs, _ = copies.expand(copies.pairs(), joining)
         candidates = replace(candidates, pairs=_unite(joining, candidates.pairs, pairs))
     if not len(joining.groups):

@@ -64,11 +64,22 @@ def read_whole(corpus: Corpus, rows: Sequence[int], columns: Sequence[FieldColum
     return list(map("\n".join, zip(*parts, strict=True)))
 
 
-def find_signed_copies(plan: RunPlan, corpus: Corpus, joining: Joining) -> Copies:
-    """Find the documents whose signatures are equal, and of many such the normal forms."""
+def find_signed_copies(
+    plan: RunPlan, corpus: Corpus, joining: Joining, alike: NDArray[np.uint64] | None = None
+) -> Copies:
+    """Find the documents whose signatures are equal, and of many such the normal forms.
+
+    `alike` has the hashes of the bands of each, if these are known.
+    """
     from neardup_solr.candidates.by_band import hash_signatures
 
-    keys = hash_signatures(corpus.signatures, corpus.signatures.shape[1], joining)
+    keys = hash_signatures(
+        corpus.signatures,
+        joining,
+        first=0 if alike is None else corpus.settings.bands * corpus.settings.rows,
+        last=corpus.signatures.shape[1],
+        before=alike,
+    )
     rows = np.empty(0, dtype=np.int64)
     if corpus.measure.needs_texts:
         _, numbers, counts = np.unique(keys, return_inverse=True, return_counts=True)

@@ -24,6 +24,7 @@ from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG, prefetch, thread_pool
 from neardup_solr.records import AnyId
 from neardup_solr.settings import Settings
+from neardup_solr.sizes import SIZES
 from neardup_solr.sources.source import is_collection
 from neardup_solr.text.numbers import join_numbers
 from neardup_solr.text.packed import Packed, pack, size_of
@@ -133,7 +134,7 @@ class Corpus:
         forms = [form for part in texts for form in self.normalize(part)]
         words = np.zeros(len(self), dtype=np.int64)
         rest = replace(self, common=find_common(forms, share), words_read=words)
-        rows = self.spill.rows(self.settings.hashes, np.uint32)
+        rows = self.spill.rows(self.settings.hashes, np.uint32, SIZES.held_signatures)
         for at in range(0, len(self), AT_ONCE):
             part = [text or "" for text in rest.compared(range(at, min(at + AT_ONCE, len(self))))]
             signed = sign.sign(part, self.settings, threads=count_cores(), keep_keys=False)
@@ -251,7 +252,7 @@ def read_corpus(plan: RunPlan, spill: Spill) -> Corpus:
     settings, without_common = stored[0] if stored else plan.settings, plan.request.without_common
     columns = RowColumns(
         spill=spill,
-        signatures=spill.rows(settings.hashes, np.uint32),
+        signatures=spill.rows(settings.hashes, np.uint32, SIZES.held_signatures),
         sets=spill.lists() if plan.needs_sets and not (stored or without_common) else None,
         groups=Groups(plan.same, spill.rows(1, np.uint32)) if plan.same else None,
     )

@@ -265,11 +265,14 @@ def _list_removed(
     """
     texts = graph.texts
     removed = np.flatnonzero(texts[kept] != texts)
-    _, firsts = np.unique(np.stack([kept[removed], texts[removed]]), axis=1, return_index=True)
-    nodes = removed[firsts]
-    groups = np.split(nodes, np.flatnonzero(np.diff(kept[nodes])) + 1)
-    several = sorted((group for group in groups if len(group) > 1), key=len, reverse=True)
-    return several, [int(kept[group[0]]) for group in several]
+    order = removed[np.lexsort((texts[removed], kept[removed]))]
+    is_new = np.diff(kept[order], prepend=-1) != 0
+    nodes = order[is_new | (np.diff(texts[order], prepend=-1) != 0)]
+    starts = np.flatnonzero(np.diff(kept[nodes], prepend=-1))
+    sizes = np.diff(starts, append=len(nodes))
+    largest = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes > 1)]
+    several = [nodes[starts[at] : starts[at] + sizes[at]] for at in largest.tolist()]
+    return several, kept[nodes[starts[largest]]].tolist()
 
 
 def _pair_ends(groups: Sequence[NDArray[np.int64]]) -> tuple[Pairs, NDArray[np.int64]]:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.candidates import DEFAULT
+from neardup_solr.candidates.by_band import hash_signatures
 from neardup_solr.distinct import mark_among
 from neardup_solr.errors import SourceError
 from neardup_solr.files import read_arrays, write_arrays
@@ -112,8 +114,8 @@ class EarlierRun:
 
     def _number_documents(self, corpus: Corpus, contents: Hashes) -> None:
         """Make a key of each document, of its id and what is in it."""
-        ids, keys = hash_ids(corpus), np.empty(len(corpus), dtype=np.uint64)
-        joins.hash_whole(np.stack([ids, contents], axis=1).view(np.uint32), 4, keys)
+        ids = hash_ids(corpus)
+        keys = hash_signatures(np.stack([ids, contents], axis=1).view(np.uint32), DEFAULT, last=4)
         ids[corpus.dead] = keys[corpus.dead] = UNKNOWN
         # Shared: what is read later counts words there.
         self._arrays = {"ids": ids, "keys": keys, "words": corpus.words_read}

@@ -45,7 +45,7 @@ def joined(
     joining = Joining(cap=cap, sides=sides, threads=2)
     if slowly:
         return oracle.candidates(keys, alike, joining, is_first=True)
-    return key_candidates(keys, alike, joining=joining)
+    return key_candidates(np.ascontiguousarray(keys.T), alike, joining=joining)
 
 
 @settings(deadline=None)
@@ -129,9 +129,13 @@ def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(as_set(joined(keys, cap=8).pairs)) == 50 * 6
 
 
+@pytest.mark.parametrize("few", [1, 10 * 60 * 2, 1 << 30])
 @pytest.mark.parametrize("memory", [1, 10 * 60 * 2, 1 << 30])
-def test_bands_in_groups_give_the_same(memory: int) -> None:
-    """However few bands fit the memory at a time, the candidates are the same, each once."""
+def test_bands_in_groups_give_the_same(
+    monkeypatch: pytest.MonkeyPatch, memory: int, few: int
+) -> None:
+    """However few bands are joined at a time, the candidates are the same, each once."""
+    monkeypatch.setattr(SIZES, "few_band_keys", few)
     shape = Settings(hashes=12, bands=5, rows=2, signatures=0)
     drawn = np.random.default_rng(1).integers(0, 3, (60, 12), dtype=np.uint32)
     drawn[50:] = drawn[7]
