@@ -16,8 +16,9 @@ from neardup_solr.minhash import make_entry
 from neardup_solr.progress import prefetch, thread_pool
 from neardup_solr.records import Document, Hit, Passage
 from neardup_solr.settings import SEED_CAP
-from neardup_solr.solr.finder import Finder
-from neardup_solr.solr.names import SHINGLES, TEXT
+from neardup_solr.solr.finder import Finder, make_hit
+from neardup_solr.solr.names import ID, SHINGLES, TEXT
+from neardup_solr.solr.query import MOST_TERMS
 from neardup_solr.verbs.batch import Candidate, SignedBatch
 from neardup_solr.verbs.gate.band_index import BandIndex
 from neardup_solr.verbs.gate.matcher import Admitted, counts_for
@@ -26,6 +27,7 @@ from neardup_solr.verbs.gate.reuse import Reuse
 from neardup_solr.verbs.gate.seed_index import collect_sparse
 
 MOST = 100  # documents of the collection, and of the run, that are compared with one
+FEWEST = 3  # shingles that one of the collection shares: most share one or two by chance
 
 
 def match_passages(
@@ -34,11 +36,12 @@ def match_passages(
     """Match the passages of each document of a batch, of at least so many words."""
     if not batch.documents:
         return []
-    fields = (TEXT, TAG_FIELD)
-    stored = replace(finder, term_field=SHINGLES, fields=fields, cache=None, is_sure=True)
+    stored = replace(finder, term_field=SHINGLES, fields=(), cache=None, is_sure=True)
+    least = max(1, min(FEWEST, min_words + 1 - finder.comparer.settings.shingle_size))
 
     def match(document: Document, run: list[Candidate]) -> list[Reuse]:
-        return _match(document, [*_list_stored(stored, document, admitted), *run], min_words)
+        candidates = [*_list_stored(stored, document, admitted, least), *run]
+        return _match(document, candidates, min_words)
 
     rows = zip(batch.documents, _list_in_run(batch, admitted), strict=True)
     threads = min(count_cores(), len(batch.documents))
@@ -46,20 +49,27 @@ def match_passages(
         return list(prefetch(pool, lambda row: match(*row), rows, at_once=threads))
 
 
-def _list_stored(finder: Finder, document: Document, admitted: Admitted) -> Iterator[Candidate]:
-    """Yield the documents of the collection that share most shingles with another.
+def _list_stored(
+    finder: Finder, document: Document, admitted: Admitted, least: int
+) -> Iterator[Candidate]:
+    """Yield the documents of the collection that share most shingles, so many at least.
 
     Those that the run has replaced do not count.
     """
 
     def counts(hit: Hit) -> bool:
-        return counts_for(document.id, hit) and hit.id not in admitted.latest
+        return hit.id not in admitted.latest
 
     settings = replace(finder.comparer.settings, fields=frozenset({SHINGLES}))
     terms = make_entry(document, settings, is_signed=False).shingles
-    for hit in finder.rank(terms, MOST, counts):
-        text = str(hit.fields.get(TEXT) or "")
-        yield Candidate(id=hit.id, place=0, shared=hit.shared, text=text)
+    if len(terms) > MOST_TERMS:  # of which a sample is looked for
+        least = 1
+    hits = finder.rank(terms, MOST, counts)
+    shared = {hit.id: hit.shared for hit in hits if hit.shared >= least}
+    for row in finder.collection.stored([*shared], [TEXT, TAG_FIELD]):
+        hit = make_hit(row, shared[row[ID]])
+        if counts_for(document.id, hit):
+            yield Candidate(hit.id, 0, hit.shared, text=str(row.get(TEXT) or ""))
 
 
 def _list_in_run(batch: SignedBatch, admitted: Admitted) -> list[list[Candidate]]:
