@@ -79,7 +79,10 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
         )
         comparison = comparison.learn_from_all(way)
         if plan.answers is not None:
-            comparison = replace(comparison, answers=find_answered(corpus, plan.answers))
+            answers = find_answered(
+                corpus, plan.answers, unsure_apart=plan.request.unsure_apart
+            )  # fmt: skip
+            comparison = replace(comparison, answers=answers)
         verified = comparison.verify(
             candidates.pairs,
             copies=candidates.copies,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
+from neardup_solr.answers import SAME, DocumentKey
 from neardup_solr.clusters.canonical import FILLED, LENGTH, Rule
 from neardup_solr.clusters.components import Labels, components
 from neardup_solr.clusters.linkage import missing_pairs
@@ -62,7 +62,7 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
     )
     same, different = (
         _locate_pairs(judged[np.isin(judged, rows).all(axis=1)], rows)
-        for judged in (answers.pairs[word] if answers else NO_PAIRS for word in (SAME, DIFFERENT))
+        for judged in ((answers.pairs[SAME], answers.apart) if answers else (NO_PAIRS, NO_PAIRS))
     )
     forms = _number_forms(comparison, rows, pairs, similarities, shared)
     graph = Graph(

@@ -54,11 +54,12 @@ class ParsedValues:
 
 @dataclass(frozen=True)
 class DuplicatesRequest:
-    """The arguments of `duplicates`, and three that only other verbs and the command have.
+    """The arguments of `duplicates`, and four that only other verbs and the command have.
 
-    With `reach`, pairs so far below the threshold count as well. The columns `beside` those that
-    are compared may tell copies apart. `on_choice` gets the columns that are chosen for a source
-    without a text; by default, they are logged.
+    With `reach`, pairs so far below the threshold count as well. Documents that answers are unsure
+    of share no cluster if `unsure_apart`, unless other answers call them the same. The columns
+    `beside` those that are compared may tell copies apart. `on_choice` gets the columns that are
+    chosen for a source without a text; by default, they are logged.
     """
 
     source: Compared
@@ -90,6 +91,7 @@ class DuplicatesRequest:
     on_error: OnError | None = None
     on_progress: OnProgress | None = None
     reach: float = 0.0
+    unsure_apart: bool = False
     beside: tuple[str, ...] = ()
     on_choice: Callable[[Chosen], None] = log_choice
 

@@ -15,6 +15,7 @@ from neardup_solr.answers import (
     DIFFERENT,
     JUDGEMENTS,
     SAME,
+    UNSURE,
     Answer,
     choose_latest,
     hash_text,
@@ -32,18 +33,19 @@ from neardup_solr.verbs.duplicates.parts import AT_ONCE
 class RowAnswers:
     """The answers that are obeyed: by their word, pairs of rows, the smaller one first.
 
-    `groups` has for each row the first one that is the same by answers; `apart` are the pairs of
-    groups that are different, as `number_pairs` numbers them.
+    `apart` are the pairs of rows that share no cluster; `groups` has for each row the first one
+    that is the same by answers.
     """
 
     pairs: Mapping[str, Pairs]
     answered: Answered
+    apart: Pairs
     groups: NDArray[np.int64]
-    apart: NDArray[np.uint64]
 
     def mark_allowed(self, pairs: Pairs) -> NDArray[np.bool_]:
-        """Mark the pairs that are not different, by an answer or by what follows from several."""
-        return ~mark_among(_number_unordered(self.groups[pairs]), self.apart)
+        """Mark the pairs that are not apart, by an answer or by what follows from several."""
+        apart = _number_unordered(self.groups[self.apart])
+        return ~mark_among(_number_unordered(self.groups[pairs]), apart)
 
     def name(self, pairs: Pairs) -> list[str]:
         """The answer about each pair of rows, "" if there is none."""
@@ -60,8 +62,13 @@ def _number_unordered(pairs: NDArray[Any]) -> NDArray[np.uint64]:
     return number_pairs(np.sort(pairs, axis=1).astype(np.uint32))
 
 
-def find_answered(corpus: Corpus, answers: Iterable[Answer]) -> RowAnswers:
-    """Find the documents that answers are about, and the answers that are obeyed."""
+def find_answered(
+    corpus: Corpus, answers: Iterable[Answer], *, unsure_apart: bool = False
+) -> RowAnswers:  # fmt: skip
+    """Find the documents that answers are about, and the answers that are obeyed.
+
+    Documents that answers are unsure of are apart, too, if `unsure_apart`.
+    """
     answers = [*answers]
     latest = choose_latest(answers)
     ends = [(id, hash) for answer in latest for id, hash in
@@ -85,7 +92,10 @@ def find_answered(corpus: Corpus, answers: Iterable[Answer]) -> RowAnswers:
         for word in JUDGEMENTS
     }  # fmt: skip
     groups = components(len(corpus), pairs[SAME])
-    apart = _number_unordered(groups[pairs[DIFFERENT]])
+    apart = pairs[DIFFERENT]
+    if unsure_apart:
+        first, second = groups[pairs[UNSURE]].T  # those that are the same by others stay together
+        apart = np.concatenate([apart, pairs[UNSURE][first != second]])
     answered = replace(answered, choices=tuple(list_choices(answers)))
     return RowAnswers(pairs=pairs, answered=answered, groups=groups, apart=apart)
 

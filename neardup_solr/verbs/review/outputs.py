@@ -98,8 +98,8 @@ class ReviewOutputs:
     def _find(self, canonical: str) -> Duplicates:
         request = self.request
         return find_duplicates(
-            request.compare(answers=request.answers, keep=request.keep, beside=request.beside,
-                            canonical=canonical, on_error=ignore)
+            request.compare(answers=request.answers, unsure_apart=True, keep=request.keep,
+                            beside=request.beside, canonical=canonical, on_error=ignore)
         )  # fmt: skip
 
     def _write_clean(

@@ -527,3 +527,52 @@ def test_ports_that_cannot_be(tmp_path: Path) -> None:
                 nd.review(tmp_path / "none.csv", answers=tmp_path / "a.jsonl", port=port)
     with pytest.raises(nd.SourceError, match="cannot be written"):
         nd.review([{"id": 1, "text": "one two"}], answers=tmp_path / "none" / "a.jsonl")
+
+
+TWINS = """id,name,street,city
+1,Anna Lindqvist,12 Mill Road,Bonn
+2,Anne Lindqvist,12 Mill Road,Bonn
+3,Jonas Weber,3 Castle Lane,Ulm
+4,Jonas Weber,3 Castle Lane,Ulm
+5,Ida Berg,7 Quay Street,Kiel
+6,Ida Bergs,7 Quay Street,Kiel
+7,Ida Berg,7 Quay Street,Kiel
+8,Olaf Stern,1 Beach Walk,Jena
+"""
+
+
+def answer_pairs(address: str, word: str, *texts: str) -> None:
+    """Answer the pairs of which a record has one of these texts, and skip the others."""
+    shown = ask(address, "next").json()
+    for _ in range(30):
+        if shown["number"] is None:
+            return
+        is_meant = any(text in json.dumps(shown["question"]) for text in texts)
+        fields = {"answer": word} if is_meant else {}
+        shown = ask(
+            address, "answer" if is_meant else "skip", number=shown["number"], **fields
+        ).json()
+
+
+@pytest.mark.parametrize("chooses", [False, True])
+def test_records_that_people_are_unsure_of_stay_apart(tmp_path: Path, chooses: bool) -> None:
+    """In the clean file and among values to choose; the command goes by the similarity."""
+    path, clean = tmp_path / "a.jsonl", tmp_path / "table.clean.csv"
+    words = ("--field", "name,street,city")
+    with reviewing(path, 0, *words, lines=TWINS) as address:
+        before = ask(address, "clean").json()
+        answer_pairs(address, "unsure", "Lindqvist", "Bergs")
+        nd.answer(tmp_path / "table.csv", 5, 7, "same", answers=path)
+        asks = ask(address, "clean").json()["asks"]
+        if chooses:
+            assert ask(address, "values").json()["groups"] == 0
+        reply = ask(address, "clean", agreed=asks).json()
+    lines = clean.read_text().splitlines()
+    assert before["kept"] == 4
+    assert [line.split(",")[0] for line in lines[1:]] == ["1", "2", "3", "5", "6", "8"]
+    assert (reply["kept"], reply["removed"], reply["obeyed"]) == (6, 2, 1)
+    command = (str(tmp_path / "table.csv"), *words, "--answers", str(path))
+    ran = neardup("duplicates", *command, "--unique", str(tmp_path / "b.csv"))
+    assert ran.returncode == 0
+    assert len((tmp_path / "b.csv").read_text().splitlines()) == 5
+    assert all(each.answer == "unsure" for each in nd.Answers(path).latest if each.id != "5")
