@@ -295,7 +295,7 @@ def _read_string(block, at, texts, to):
 
 @inner
 def copy_plain(data, first, last, out, at):
-    """Copy bytes, eight at once, up to the first eight of which one is special; count them."""
+    """Copy bytes, eight at once, up to the first eight with a special one, and count them."""
     begin = first
     while first + N8 <= last:
         eight = load_eight(data, first)

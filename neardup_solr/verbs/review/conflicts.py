@@ -29,7 +29,7 @@ TICK = timedelta(milliseconds=1)
 
 @dataclass(slots=True)
 class Visit:
-    """What a person did: groups that are over, choices to undo, and if chosen ones are shown."""
+    """Acts of a person: groups that are over, choices to undo, and if chosen ones are shown."""
 
     over: set[int] = field(default_factory=set)
     history: list[tuple[int, list[Answer]]] = field(default_factory=list)
