@@ -237,13 +237,13 @@ def _read_values(kind: FieldKind, texts: Sequence[str]) -> Iterator[tuple[str, t
 def _read_value(kind: FieldKind, text: str) -> tuple[str, tuple[float, ...]]:
     """Read a number or a date: what equal ones have in common, "" for none, and what it is."""
     if kind == "number":
-        number = _read_number(text)
+        number = read_amount(text)
         return ("", ()) if number is None else (repr(number), (number,))
     date = read_date(text)
     return ("", ()) if date is None else (f"{date}", date)
 
 
-def _read_number(text: str) -> float | None:
+def read_amount(text: str) -> float | None:
     """Read a number, with what stands around it, as in "$1,299.00". Return None if it is none."""
     try:
         number = float(text)  # 1e-05, too

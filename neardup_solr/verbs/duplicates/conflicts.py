@@ -16,19 +16,19 @@ from neardup_solr.errors import counted
 from neardup_solr.progress import LOG
 from neardup_solr.sources.values import plain, spell
 from neardup_solr.text.normalize import md5
-from neardup_solr.verbs.duplicates.merge_rules import make_key
 from neardup_solr.verbs.duplicates.record_numbers import RecordGroup
+from neardup_solr.verbs.duplicates.value_keys import make_key
 
 # By column and by number of the cluster, the row of a value that was chosen, and the answer.
 Placed = Mapping[str, Mapping[int, tuple[int, Answer]]]
 
 
-def group_rows(values: Sequence[Any], start: int, stop: int) -> dict[Hashable, list[int]]:
-    """Group the rows of a cluster by their value, without those that have none."""
+def group_rows(keys: Sequence[Hashable], start: int, stop: int) -> dict[Hashable, list[int]]:
+    """Group the rows of a cluster by the keys of their values, without those that have none."""
     rows: dict[Hashable, list[int]] = {}
     for row in range(start, stop):
-        if (key := make_key(values[row])) is not None:
-            rows.setdefault(key, []).append(row)
+        if keys[row] is not None:
+            rows.setdefault(keys[row], []).append(row)
     return rows
 
 
@@ -40,21 +40,20 @@ def spell_value(value: Any) -> str:
     return str(spell(value))
 
 
-def hash_keys(keys: Iterable[Hashable]) -> str:
-    """Hash the keys of values, in whatever order."""
+def hash_values(values: Sequence[Any]) -> str:
+    """Hash the values of a cluster, in whatever order, but for case, blanks and repeated ones."""
+    keys = {*map(make_key, values)} - {None}
     spelled = sorted(orjson.dumps(key, default=bytes.decode) for key in keys)
     return md5(b"\n".join(spelled).decode())
 
 
-def find_row(
-    values: Sequence[Any], rows: Mapping[Hashable, Sequence[int]], choice: ValueChoice
-) -> int:
-    """Find the row of the value of a choice among several, -1 if the values have changed."""
-    if len(rows) > 1 and hash_keys(rows) == choice.values:
-        for several in rows.values():
-            if make_key(spell_value(values[several[0]])) == make_key(choice.value):
-                return min(several, key=lambda row: spell_value(values[row]) != choice.value)
-    return -1
+def find_row(values: Sequence[Any], bounds: tuple[int, int], choice: ValueChoice) -> int:
+    """Find the row of the value of a choice in a cluster, -1 if the values have changed."""
+    if hash_values(values[slice(*bounds)]) != choice.values:
+        return -1
+    spelled = {row: spell_value(values[row]) for row in range(*bounds)}
+    equal = [row for row in spelled if make_key(spelled[row]) == make_key(choice.value)]
+    return min(equal, key=lambda row: spelled[row] != choice.value, default=-1)
 
 
 def place_choices(
@@ -75,8 +74,7 @@ def place_choices(
     for (cluster, column), answer in latest.items():
         row = -1
         if isinstance(cluster, int) and column in columns and answer.choice is not None:
-            rows = group_rows(columns[column], *bounds[cluster : cluster + 2])
-            row = find_row(columns[column], rows, answer.choice)
+            row = find_row(columns[column], (bounds[cluster], bounds[cluster + 1]), answer.choice)
             placed[column] |= {cluster: (row, answer)} if row >= 0 else {}
         if row < 0:
             outdated.append(answer)

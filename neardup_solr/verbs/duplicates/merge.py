@@ -37,6 +37,7 @@ from neardup_solr.verbs.duplicates.merge_rules import (
     parse_rules,
 )
 from neardup_solr.verbs.duplicates.record_numbers import RecordGroup, RecordNumbers
+from neardup_solr.verbs.duplicates.value_keys import make_keys
 
 # Columns of the table of values, and what they hold.
 VALUE_COLUMNS: Mapping[str, type] = {
@@ -147,8 +148,8 @@ class Merged:
         """Every value of merged records with the record that it comes from, like `records`.
 
         The columns are `id` (of the merged record), `column`, `value`, `from_id`, `from_row` (from
-        1 on), and `use`: "chosen", "chosen by NAME" (of who chose it in a review), "same" (as the
-        chosen one but for case and blanks) or "left out".
+        1 on), and `use`: "chosen", "chosen by NAME" (of who chose it in a review), "same" (equal
+        to the chosen one, in whatever notation) or "left out".
         """
         return self._store.tabulate(self._clusters.list_values())
 
@@ -198,18 +199,22 @@ def merge_records(
     warn_outdated(outdated)
     results = {
         name: merge_column(
-            columns[name], bounds, rule or MergeRule(KEPT), ranks[rule], placed.get(name, {})
+            columns[name],
+            make_keys(columns[name]),
+            bounds,
+            rule or MergeRule(KEPT),
+            ranks[rule],
+            placed.get(name, {}),
         )
         for name, rule in of_columns.items()
     }
-    chosen = {name: len(placed.get(name, ())) for name in results}
-    conflicts = {name: result.conflicts - chosen[name] for name, result in results.items()}
+    conflicts = {name: result.conflicts for name, result in results.items()}
     return Merged(
         clusters=len(groups),
         merged=bounds[-1],
         filled=sum(result.fills for result in results.values()),
         decided=sum(count for name, count in conflicts.items() if of_columns[name] is not None),
-        chosen=sum(chosen.values()),
+        chosen=sum(len(placed.get(name, ())) for name in results),
         conflicts={name: n for name, n in conflicts.items() if n and of_columns[name] is None},
         outdated=len(outdated),
         _store=store,

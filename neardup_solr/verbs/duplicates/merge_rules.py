@@ -9,28 +9,23 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
 
-import orjson
-
 from neardup_solr.answers import Answer
 from neardup_solr.clusters.canonical import Rule
 from neardup_solr.errors import ArgumentError
 from neardup_solr.regex import regex
 from neardup_solr.sources.values import plain, spell, unbox
+from neardup_solr.verbs.duplicates.value_keys import make_key
 
 EVERY: Final = "*"  # stands for all columns that have no rule of their own
 KEPT, LONGEST, NEWEST, FIRST, JOINED = "kept", "longest", "newest", "first", "joined"
 SEPARATOR: Final = "; "  # between texts that are joined
-# What becomes of a value: the merged record has it, or one that is equal but for case and blanks.
+# What becomes of a value: the merged record has it, or one that is equal to it.
 CHOSEN, SAME, LEFT_OUT = "chosen", "same", "left out"
 _RULE: Final = regex(r"(kept|frequent|longest|newest|joined)|(newest|first):(.+)", re.DOTALL)
 _WRITTEN: Final = regex(
     r"(.+?):((?:kept|frequent|longest|newest|joined)|(?:newest|first):.+)", re.DOTALL
 )
 _CHOICES: Final = "kept, frequent, longest, newest, newest:COLUMN, first:COLUMN or joined"
-# What stands for a value that is not known, beside nothing.
-_MISSING: Final = frozenset(
-    ("", "n/a", "#n/a", "null", "none", "nan", "<na>", "unknown", "-", "--", "–", "—", "?")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +46,12 @@ class MergeRule:
 class MergedColumn:
     """A column of merged records: of each the value, and the row that has it, -1 if it is joined.
 
-    `uses` says of each row what becomes of its value, "" if it has none. `fills` counts the kept
-    records that had no value, `conflicts` the clusters with several.
+    `keys` are those of the values of all rows. `uses` says of each what becomes of its value, "" if
+    it has none. `fills` counts the kept records that had no value, `conflicts` the clusters with
+    several, of which a person has chosen none.
     """
 
+    keys: Sequence[Hashable]
     values: list[Any] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     uses: list[str] = field(default_factory=list)
@@ -94,31 +91,30 @@ def parse_rules(rules: Mapping[str, str]) -> dict[str, MergeRule]:
 
 
 def merge_column(
-    values: Sequence[Any], bounds: Sequence[int], rule: MergeRule, ranks: Sequence[Any],
-    choices: Mapping[int, tuple[int, Answer]],
+    values: Sequence[Any], keys: Sequence[Hashable], bounds: Sequence[int], rule: MergeRule,
+    ranks: Sequence[Any], choices: Mapping[int, tuple[int, Answer]],
 ) -> MergedColumn:  # fmt: skip
     """Merge the values of a column: cluster c has the rows from bounds[c] on, the kept one first.
 
     `ranks` has for each row what `newest` and `first` compare; `choices` have by number of the
-    cluster the row that a person chose, with the answer. Values that are equal but for case
-    and blanks are one value. An empty value is filled whatever the rule is. Of equally good values,
+    cluster the row that a person chose, with the answer. Values of equal `keys` (of `make_keys`)
+    are one value. An empty value is filled whatever the rule is. Of equally good values,
     that of the kept record is chosen, then that of the first.
     """
-    keys = [*map(make_key, values)]
     common = Counter(keys)
-    merged = MergedColumn(uses=[""] * len(values))
+    merged = MergedColumn(keys=keys, uses=[""] * len(values))
     for cluster, (start, stop) in enumerate(pairwise(bounds)):
         use = CHOSEN
         filled = [row for row in range(start, stop) if keys[row] is not None]
         chosen = {*filled[:1]} or {start}
         value = values[min(chosen)]
-        if len({keys[row] for row in filled}) > 1:
+        if cluster in choices:
+            row, answer = choices[cluster]
+            value, chosen = values[row], {row}
+            use = f"{CHOSEN} by {answer.who}" if answer.who else CHOSEN
+        elif len({keys[row] for row in filled}) > 1:
             merged.conflicts += 1
-            if cluster in choices:
-                row, answer = choices[cluster]
-                value, chosen = values[row], {row}
-                use = f"{CHOSEN} by {answer.who}" if answer.who else CHOSEN
-            elif rule.name == JOINED:
+            if rule.name == JOINED:
                 value, chosen = _join(values, filled)
             else:
                 chosen = {_choose(values, keys, common, filled, start, rule, ranks)}
@@ -134,18 +130,6 @@ def merge_column(
             is_equal = keys[row] in equal or is_joined
             merged.uses[row] = use if row in chosen else SAME if is_equal else LEFT_OUT
     return merged
-
-
-def make_key(value: Any) -> Hashable:
-    """Make a key of a value, which those have that are equal to it. None is for an empty value."""
-    value = value if type(value) is str else plain(value)
-    if isinstance(value, list):
-        return tuple(map(make_key, value)) or None
-    if isinstance(value, dict):
-        return orjson.dumps(value, default=str) if value else None
-    text = value if type(value) is str else str(spell(value))
-    text = " ".join(text.split()).casefold()
-    return None if value is None or text in _MISSING else text
 
 
 def can_be_joined(values: Iterable[Any], *, as_texts: bool) -> bool:

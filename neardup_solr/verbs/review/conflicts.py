@@ -15,7 +15,7 @@ from neardup_solr.text.normalize import md5
 from neardup_solr.verbs.duplicates.conflicts import (
     Placed,
     group_rows,
-    hash_keys,
+    hash_values,
     place_choices,
     spell_value,
 )
@@ -100,7 +100,7 @@ class ConflictQuestions:
         """List the columns in which a group has several values, first that which counts."""
         conflicts = {}
         for name, result in self._merged.results.items():
-            rows = group_rows(self._merged.columns[name], *self._bounds[at : at + 2])
+            rows = group_rows(result.keys, *self._bounds[at : at + 2])
             row, _ = self._placed.get(name, {}).get(at, (result.rows[at], None))
             order = sorted(rows, key=lambda key: (row not in rows[key], -len(rows[key])))
             if len(rows) > 1:
@@ -136,8 +136,9 @@ class ConflictQuestions:
             pick = picks.get(name, -1)
             if (pick > 0 or name not in chosen) and 0 <= pick < len(rows):
                 row = [*rows.values()][pick][0]
-                value = spell_value(self._merged.columns[name][row])
-                choice = ValueChoice(column=name, value=value, values=hash_keys(rows))
+                column = self._merged.columns[name]
+                value, values = spell_value(column[row]), column[slice(*self._bounds[at : at + 2])]
+                choice = ValueChoice(column=name, value=value, values=hash_values(values))
                 choices.append(Answer(id=id, other_id=id, answer=UNSURE, who=self.who,
                                       withdraws=NO_PAIR, choice=choice))  # fmt: skip
         return choices

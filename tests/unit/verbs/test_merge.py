@@ -99,6 +99,34 @@ def test_of_equally_frequent_values_a_common_one_counts() -> None:
     assert merge(rows, {"city": "frequent"}).records[0]["city"] == "Hamburg"
 
 
+@pytest.mark.parametrize(
+    ("values", "conflicts"),
+    [
+        (["60,00", "60.00", "60"], 0),
+        (["1.299,50 €", "€ 1,299.50", "1299.5"], 0),
+        (["16.09.2006", "2006-09-16", "16 September 2006"], 0),
+        (["2024-03-01T10:00:00Z", "2024-03-01 10:00"], 0),
+        (["030/123 45-6", "(030) 123456"], 0),
+        (["Straße 1", "STRAßE  1"], 0),
+        (["Weiss", "Weiß"], 1),
+        (["60,00", "60.10"], 1),
+        (["2006", "2006-01-01"], 1),  # a year is no day
+        (["2024-03-01 10:00", "2024-03-01 11:00"], 1),
+        (["007", "7"], 1),  # a code
+        (["12-3", "1-23"], 1),  # a house
+        (["10.1.2.34", "10.12.3.4"], 1),  # an address
+        (["030 123456", "+49 30 123456"], 1),
+    ],
+)
+def test_values_in_other_notations_are_equal(values: list[str], conflicts: int) -> None:
+    """The kept record has its own notation, and nobody is asked which is right."""
+    merged = merge(with_values(*values))
+    assert merged.records[0]["value"] == values[0]
+    assert merged.conflicts.get("value", 0) == conflicts
+    uses = [row["use"] for row in merged.values if row["column"] == "value"]
+    assert uses == ["chosen", *("left out" if conflicts else "same" for _ in values[1:])]
+
+
 def test_what_is_counted_and_listed() -> None:
     """Filled values, conflicts by column, and each value with its record."""
     merged = merge(ROWS)
