@@ -404,3 +404,30 @@ def test_a_wrong_token_is_told(chrome: Chrome, tmp_path: Path) -> None:
     with reviewing(tmp_path / "answers.jsonl") as address:
         chrome.get(address[:-3] + "xyz")
         wait(chrome, lambda c: "the token is wrong" in c.find_element(By.ID, "problem").text)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_end_says_what_nobody_has_looked_at(chrome: Chrome, tmp_path: Path, width: int) -> None:
+    """One button asks about these, and the bar is not full before; then the page says so."""
+    resize(chrome, width, 900)
+    with reviewing(tmp_path / "a.jsonl", 0, *PEOPLE, lines=make_people()) as address:
+        chrome.get(address)
+        shown(chrome)
+        press(chrome, "u")
+        chrome.find_element(By.CSS_SELECTOR, "[data-say=finish]").click()
+        rest = ".round .rest"
+        wait(chrome, lambda c: "looked at" in c.find_element(By.CSS_SELECTOR, rest).text)
+        text = chrome.find_element(By.CSS_SELECTOR, rest).text
+        left = int(re.findall(r"(\d+) records? would be left out", text)[0])
+        assert "stays apart" in text
+        assert chrome.execute_script("return document.documentElement.scrollWidth") <= width
+        chrome.find_element(By.CSS_SELECTOR, f"{rest} button").click()
+        wait(chrome, lambda c: "left to look at" in bar(c))
+        assert f"{left} record" in bar(chrome)
+        for _ in range(left + 5):
+            assert chrome.execute_script("return progress.value < progress.max")
+            press(chrome, "d")
+            if "left to look at" not in bar(chrome):
+                break
+        wait(chrome, lambda c: "Somebody has looked" in c.find_element(By.CSS_SELECTOR, rest).text)
+        assert not chrome.find_elements(By.CSS_SELECTOR, f"{rest} button")

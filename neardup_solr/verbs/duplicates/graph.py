@@ -266,9 +266,13 @@ def _list_pairs(graph: Graph, labels: Labels) -> tuple[Duplicate, ...]:
 
 def count_clusters(graph: Graph, least: float) -> NDArray[np.int64]:
     """Count the documents of each cluster that the pairs make which are at least so similar."""
-    labels, _ = _link(graph.select(least))
-    sizes = np.bincount(labels, minlength=1)
+    sizes = np.bincount(label_clusters(graph, least), minlength=1)
     return sizes[sizes > 1]
+
+
+def label_clusters(graph: Graph, least: float) -> Labels:
+    """Label the cluster of each document that the pairs make which are at least so similar."""
+    return _link(graph.select(least))[0]
 
 
 def group_again(graph: Graph, least: float) -> Grouped:

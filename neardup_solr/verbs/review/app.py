@@ -33,7 +33,8 @@ MOST = 16 << 10  # bytes of a request
 LOST = dict.fromkeys(("answer", "cluster"), "the answer was not saved: ")
 LOST |= dict.fromkeys(("back", "undo"), "nothing was undone: ")
 LOST["choose"] = "the values were not saved: "
-ACTIONS = ("next", "look", "back", "answer", "skip", "cluster")
+OF_NO_PAIR = ("next", "look", "back", "finish", "unseen")
+ACTIONS = (*OF_NO_PAIR, "answer", "skip", "cluster")
 ON_VALUES = ("values", "again", "choose", "pass", "undo")
 PAGES = {
     "/": "review.html", "/review.css": "review.css", "/review.js": "review.js",
@@ -125,7 +126,7 @@ def _parse(action: str, body: bytes, pairs: int) -> tuple[Any, ...]:
             raise Failure(400, reason, code="request-malformed")
         return reader, number if type(number) is int else -1, picks, str(fields.get("state"))
     is_number = type(number) is int and 0 <= number < pairs
-    if action not in ("next", "look", "back") and not is_number:
+    if action not in OF_NO_PAIR and not is_number:
         raise Failure(400, "`number` must be the number of a pair", code="request-malformed")
     if action == "answer" and word not in get_args(Judgement):
         raise Failure(400, "`answer` must be same, different or unsure", code="request-malformed")

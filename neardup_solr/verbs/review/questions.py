@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -76,7 +76,8 @@ class Questions:
         self._leases: dict[int, tuple[str, float]] = {}
         similarities = np.array([pair.similarity for pair in pairs])
         self._order: Sequence[int] = order_questions(similarities, threshold)
-        self._prepared: Sequence[int] | None = None
+        self._sure = np.abs(similarities - threshold)
+        self._prepared: tuple[Sequence[int], NDArray[np.float64]] | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -92,7 +93,7 @@ class Questions:
         may be called in another thread.
         """
         if probabilities is not None:
-            self._prepared = order_questions(probabilities, 0.5)
+            self._prepared = order_questions(probabilities, 0.5), np.abs(probabilities - 0.5)
 
     def are_same(self) -> dict[int, bool]:
         """Map each pair that was judged the same, or different, to True or False."""
@@ -111,14 +112,17 @@ class Questions:
         """Return True if a reader is asked about a pair."""
         return self._leases.get(number, ("", 0.0))[0] == reader
 
-    def next(self, reader: str, now: float, *, renews: bool = True) -> int | None:
+    def next(
+        self, reader: str, now: float, *, renews: bool = True, first: Iterable[int] = ()
+    ) -> int | None:  # fmt: skip
         """Choose the next pair for a reader. Return None if nobody needs to be asked any more.
 
         It is the same pair until it is settled or skipped, so that a page can be loaded again. A
-        page that only looks, and not its reader, does not renew the time for which it is kept.
+        page that only looks, and not its reader, does not renew the time for which it is kept. Open
+        pairs among the `first` ones come before all others.
         """
         if self._prepared is not None:
-            self._order, self._prepared = self._prepared, None
+            (self._order, self._sure), self._prepared = self._prepared, None
             self.begin()
         for number, (holder, since) in list(self._leases.items()):
             if number in self.judged or (holder == reader and self.follows(number)):
@@ -128,16 +132,29 @@ class Questions:
             elif now - since > LEASE:
                 self.leave(number)
                 self._waiting.appendleft(number)
+        for number in first:
+            if self._is_free(number) and self._take(number):
+                return self.hold(number, reader, now)
         elsewhere: list[int] = []
         try:
             for number in self._list_next(len(self.judged) % TURNS == TURNS - 1):
                 elsewhere.append(number)
-                if self.claim(number) and not self.is_settled(number):
+                if self._take(number):
                     return self.hold(elsewhere.pop(), reader, now)
-                self.release(number)
             return None
         finally:  # also if a claim fails, or no reader of this process would be asked about it
             self._waiting.extendleft(reversed(elsewhere))
+
+    def _is_free(self, number: int) -> bool:
+        """Return True if a pair is open, and nobody of this process is asked about it."""
+        return not (number in self._leases or self.is_settled(number))
+
+    def _take(self, number: int) -> bool:
+        """Keep a pair from other processes, and return True if none of them settled it before."""
+        is_open = self.claim(number) and not self.is_settled(number)
+        if not is_open:
+            self.release(number)
+        return is_open
 
     def _list_next(self, is_drawn: bool) -> Iterator[int]:
         """Take the pairs that nobody is asked about from the queues."""
@@ -145,17 +162,26 @@ class Questions:
             while queue:
                 number = queue.popleft()
                 is_for_later = queue is self._drawn and number in self._skipped
-                if not (is_for_later or number in self._leases or self.is_settled(number)):
+                if not is_for_later and self._is_free(number):
                     yield number
 
     def hold(self, number: int, reader: str, now: float) -> int:
         """Keep a pair for a reader, who gets no other one meanwhile."""
+        self.put_back(reader, number)
+        self._leases[number] = reader, now
+        return number
+
+    def put_back(self, reader: str, number: int | None = None) -> None:
+        """Ask a reader later about what is asked now, unless it is the pair of this number."""
         for other in [other for other in self._leases if self.is_held(other, reader)]:
             if other != number:
                 self.leave(other)
                 self._waiting.appendleft(other)
-        self._leases[number] = reader, now
-        return number
+
+    def order(self, numbers: Iterable[int]) -> list[int]:
+        """Order pairs by how sure the program is of them, without those that were skipped."""
+        wanted = (number for number in numbers if number not in self._skipped)
+        return sorted(wanted, key=self._sure.__getitem__)
 
     def leave(self, number: int) -> None:
         """Let a pair go."""
@@ -167,7 +193,8 @@ class Questions:
         self.leave(number)
         self._skipped.pop(number, None)
         self._skipped[number] = None
-        self._waiting.append(number)
+        others = (other for other in self._waiting if other != number)  # where a drawn one still is
+        self._waiting = deque([*others, number])
 
     def tally(self, most: int | None = None) -> Tally:
         """Count the answers, and the pairs that are left, up to `most` of these."""

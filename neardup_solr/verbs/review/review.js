@@ -5,6 +5,7 @@ const KEYS = { s: "same", d: "different", u: "unsure", k: "skip", b: "back", a: 
 const JUDGEMENTS = ["same", "different", "unsure"];
 const LOOK = 4000; // milliseconds until the page looks what others have answered
 const ENDED = "The review has ended or cannot be reached. All earlier answers are saved; new answers are not. To continue, start neardup review again and open its new address.";
+const STOP = "You can stop here, or continue with the next pair: each further answer improves the result.";
 const PAUSE = 600; // in which keys do nothing after a pair has changed by itself
 let shown = { number: null }; // the pair, and what is known of it
 let answered = null; // how many answers the page showed last
@@ -86,6 +87,7 @@ function describe(did, pair, before) {
   if (did.did === "skip") return pair.number === before ? "Skipped, but this is the last pair." : "Skipped: nothing was saved. The pair is shown again after all others.";
   if (did.did === "cluster") return `Saved: ${count(did.answers, "answer")} “same”. Back undoes all of them. ${did.learned}`;
   if (did.did === "nothing") return `Someone else has already answered “${did.stands}” for this pair, so your answer was not saved.`;
+  if (did.did === "unseen") return "You are now asked about the records that nobody has looked at.";
   if (did.did !== "back") return "";
   if (did.answers === undefined) return "Nothing more to undo in this review. To change an earlier answer, use the command neardup answer.";
   if (did.answers === 0) return "Back to the pair that you skipped.";
@@ -140,16 +142,36 @@ function tell(note) {
 // Names of arguments stand in backticks.
 const asOptions = (text) => text.replace(/`(\w+)`/g, (_, name) => `--${name.replaceAll("_", "-")}`);
 
+// What the program alone decides. It is counted when it is told, as that takes a moment for a long list.
+async function tellRest(place, isEnd) {
+  const rest = await ask("finish", null).catch(() => complain(ENDED));
+  if (!rest) return;
+  const { unseen, unsureApart, asks } = rest;
+  const unsure = unsureApart ? ` ${count(unsureApart, "pair")} that you were unsure of ${unsureApart === 1 ? "stays" : "stay"} apart.` : "";
+  if (!unseen) {
+    place.append(paragraph("", `Somebody has looked at every record that is left out.${unsure}${isEnd ? "" : ` ${STOP}`}`));
+    return;
+  }
+  const many = make("b", {}, `${count(unseen, "record")} would be left out that nobody has looked at.`);
+  place.append(make("p", {}, `${isEnd ? "" : "If you stop here, the program decides the rest: "}`, many, unsure));
+  if (asks) place.append(make("p", {}, button("Look at these first", () => say("unseen"), "quiet yes"), " You are asked about these alone, first where the program is least sure. Or write the file without."));
+}
+
 // What is said after each thirty answers, when nothing is left, and to finish: the files to write.
 function conclude(result, isEnd, isOnValues = false) {
   const { same, different, unsure, left } = result.tally;
   const lines = [`${count(same + different + unsure, "answer")} saved: ${result.bar}.`];
   if (result.advice) lines.push(`${asOptions(result.advice)}.`);
-  if (!isEnd) lines.push("You can stop here, or continue with the next pair: each further answer improves the result.");
+  const { clean, model } = result.outputs;
+  if (!isEnd) lines.push(clean ? "" : STOP);
   else if (left) lines.push("Other people are looking at the remaining pairs. If they skip a pair, it appears here.");
   else lines.push("All pairs are answered.");
-  const made = make("div", { class: "note round" }, ...(isOnValues ? [] : [make("p", {}, lines.join(" "))]));
-  const { clean, model } = result.outputs;
+  const made = make("div", { class: "note round" }, ...(isOnValues ? [] : [make("p", {}, lines.join(" ").trim())]));
+  if (clean) {
+    const rest = make("div", { class: "rest" });
+    made.append(rest);
+    tellRest(rest, isEnd);
+  }
   const add = (name, label, [file, folder], text) => made.append(make("p", { class: "output" },
     button(label, () => write(name, file, folder)), " ", make("bdi", {}, ...plain(file)), ` ${text}`));
   if (result.merges && !isOnValues) made.append(make("p", { class: "output" }, button("Choose values …", () => sayOfValues("values")), " Optional: records of one thing may disagree, about a phone number for example. Choose which value the clean file gets."));
@@ -217,13 +239,15 @@ function draw(result, what) {
   find("problem").hidden = true;
   const { same, different, unsure, left } = result.tally;
   const total = same + different + unsure;
-  const goal = Math.min(Math.max(1, Math.ceil(total / result.round)) * result.round, total + left);
+  const isFirst = result.unseen !== undefined; // asked first about what nobody has looked at
+  const goal = isFirst ? total + result.unseen : Math.min((Math.floor(total / result.round) + 1) * result.round, total + left);
   find("progress").hidden = false;
   find("progress").max = goal || 1;
   find("progress").value = total;
-  find("count").textContent = `${total} of ${goal} answered: ${result.bar}`;
+  find("count").textContent = isFirst ? `${total} answered: ${result.bar}; ${count(result.unseen, "record")} left to look at` : `${total} of ${goal} answered: ${result.bar}`;
   const isRound = total > 0 && total % result.round === 0 || answered !== null && Math.floor(total / result.round) > Math.floor(answered / result.round);
   const isNew = result.number !== before || result.number === null && JSON.stringify(result.tally) !== JSON.stringify(shown.tally);
+  const isOver = !isFirst && (what === "unseen" || shown.unseen !== undefined && what !== "back");
   answered = total;
   if (what === "look" && !isNew) return;
   if (what === "look" && before !== null) changed = performance.now();
@@ -234,7 +258,7 @@ function draw(result, what) {
   find("title").textContent = isEnd ? "All pairs are answered" : "Are these records the same?";
   const note = what === "look" && before !== null ? "The previous pair was answered or is shown elsewhere." : describe(result.note, result, before) || JUDGEMENTS.includes(what) && before !== null && explain(pair, what, result.note.learned);
   const parts = [];
-  if (isEnd || isRound && what !== "back") parts.push(conclude(result, isEnd));
+  if (isEnd || isOver || isRound && !isFirst && what !== "back") parts.push(conclude(result, isEnd));
   if (!isEnd) parts.push(...drawQuestion(result.question));
   find("question").replaceChildren(...parts);
   if (note) tell(note);

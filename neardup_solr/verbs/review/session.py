@@ -23,6 +23,7 @@ from neardup_solr.verbs.review.learner import Learner
 from neardup_solr.verbs.review.outputs import ReviewOutputs
 from neardup_solr.verbs.review.question import make_question
 from neardup_solr.verbs.review.questions import LEASE, Questions, Tally, advise
+from neardup_solr.verbs.review.unseen import UnseenRecords
 
 EACH = 5  # answers, after which a model learns from them anew
 PAUSE = 0.2  # seconds before it does
@@ -65,6 +66,7 @@ class ReviewSession:
         self._history = defaultdict[str, list[tuple[int, list[Answer]]]](list)  # by browser
         self._learner, self._learning, self._learnt = Learner(result), Timer(0, str), 0  # answers
         self._idle = Timer(0, str)
+        self._unseen, self._unseen_first = UnseenRecords(result, threshold), set[str]()  # readers
         self._clusters = {
             key_of(member.id, member.side): cluster
             for cluster in result.at(threshold).clusters
@@ -111,7 +113,10 @@ class ReviewSession:
             history.pop()
             self._read_answers()
             note |= {"answers": len(answers), "stands": questions.judged.get(number)}
-            return self._show(questions.hold(number, reader, now), note)
+            return self._show(questions.hold(number, reader, now), reader, note)
+        if action == "unseen":
+            self._unseen_first.add(reader)
+            questions.put_back(reader)
         if action == "skip" and is_held:
             questions.skip(number)
             history.append((number, []))
@@ -123,7 +128,9 @@ class ReviewSession:
             history.append((number, self._answer(numbers, word)))
             note["answers"] = len(numbers)
             note["learned"] = self._learner.describe(before, questions.are_same())
-        return self._show(questions.next(reader, now, renews=action != "look"), note)
+        first = self._list_first(reader)
+        chosen = questions.next(reader, now, renews=action != "look", first=first)
+        return self._show(chosen, reader, note)
 
     def close(self) -> Reviewed:
         """Count the answers that the review kept: those of it that are the latest ones."""
@@ -207,12 +214,25 @@ class ReviewSession:
         first, second = (self._clusters.get(key_of(id, side)) for side, id in ends)
         return first if first is second else None
 
-    def _show(self, number: int | None, note: Mapping[str, Any]) -> dict[str, Any]:
+    def _list_first(self, reader: str) -> list[int]:
+        """List the pairs that nobody has looked at, if a reader wants to be asked about these."""
+        if reader not in self._unseen_first:
+            return []
+        numbers = self.questions.order(self._unseen.find(self._verdicts).numbers)
+        if not numbers:
+            self._unseen_first.remove(reader)
+        return numbers
+
+    def _show(self, number: int | None, reader: str, note: Mapping[str, Any]) -> dict[str, Any]:
         """Show a question, and how far the review is."""
         tally = self.questions.tally(ROUND)
         shown = {"number": number, "note": note, "bar": f"{tally}", "tally": tally._asdict(),
                  "round": ROUND, "advice": self._advise(tally),
                  "outputs": self.outputs.names, "merges": self.outputs.merges}  # fmt: skip
+        if note["did"] == "finish" or reader in self._unseen_first:
+            rest = self._unseen.find(self._verdicts)
+            shown |= {"unseen": rest.records, "unsureApart": rest.unsure,
+                      "asks": bool(self.questions.order(rest.numbers))}  # fmt: skip
         if number is None:
             return shown
         pair, cluster, result = self.result.pairs[number], self._cluster_of(number), self.result

@@ -576,3 +576,60 @@ def test_records_that_people_are_unsure_of_stay_apart(tmp_path: Path, chooses: b
     assert ran.returncode == 0
     assert len((tmp_path / "b.csv").read_text().splitlines()) == 5
     assert all(each.answer == "unsure" for each in nd.Answers(path).latest if each.id != "5")
+
+
+def count_removed(address: str) -> int:
+    """Write the clean file, whatever is asked before, and count what it lacks."""
+    asks: list[str] = []
+    while "asks" in (reply := ask(address, "clean", agreed=asks).json()):
+        asks += reply["asks"]
+    return int(reply["removed"])
+
+
+def test_what_nobody_has_looked_at_is_counted_and_asked_about(tmp_path: Path) -> None:
+    """The clean file lacks as many records by the program alone as the page says."""
+    words = ("--field", "name,street,born:date")
+    with reviewing(tmp_path / "a.jsonl", 0, *words, lines=make_people()) as address:
+        rest = ask(address, "finish").json()
+        assert rest["unseen"] == count_removed(address) > 10
+        assert rest["asks"]
+        shown, before, likely, same = ask(address, "unseen").json(), rest["unseen"], [], 0
+        while "unseen" in shown:
+            assert shown["similarity"] >= shown["threshold"]
+            likely.append(shown["similarity"])
+            word = ("unsure", "same", "different")[len(likely) % 3]
+            same += word == "same"
+            shown = ask(address, "answer", number=shown["number"], answer=word).json()
+            if len(likely) == 4:
+                rest = ask(address, "finish").json()
+                assert rest["unseen"] == count_removed(address) - same < before
+        assert likely[0] == min(likely)
+        rest = ask(address, "finish").json()
+        assert (rest["unseen"], rest["asks"]) == (0, False)
+        assert rest["unsureApart"] == len(likely) // 3
+        assert count_removed(address) == same
+
+
+def test_what_nobody_has_looked_at_in_two_lists(tmp_path: Path) -> None:
+    """Records of the first list are left out, each once."""
+    other, lines = tmp_path / "other.csv", f"id,text\n1,{NEAR}\n2,{NEAR} closed\n3,other words\n"
+    other.write_text(f"id,text\na,{NEAR} daily\nb,{NEAR} every day\nc,an unlike text\n")
+    with reviewing(tmp_path / "a.jsonl", 0, "--against", str(other), lines=lines) as address:
+        assert ask(address, "finish").json()["unseen"] == count_removed(address) == 2
+        shown = ask(address, "unseen").json()
+        while "unseen" in shown:
+            shown = ask(address, "answer", number=shown["number"], answer="same").json()
+        assert ask(address, "finish").json()["unseen"] == 0
+        assert count_removed(address) == 2
+
+
+def test_a_skipped_pair_comes_after_all_others(tmp_path: Path) -> None:
+    """Also one that was drawn at random, which is in the other queue as well."""
+    with reviewing(tmp_path / "a.jsonl", 5, "--measure", "words") as address:
+        shown, order = ask(address, "next").json(), list[int]()
+        for _ in range(10):
+            order.append(shown["number"])
+            word = "skip" if len(order) == 3 else "answer"
+            shown = ask(address, word, number=shown["number"], answer="different").json()
+        assert len({*order}) == 10
+        assert shown["number"] == order[2]
