@@ -198,7 +198,9 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         "equal": Option(
             "Text that must be equal: numbers, symbols, or a regex.", "RULE", seldom=True
         ),
-        "review.answers": Option("Answers file; created if missing.", "FILE"),
+        "review.answers": Option(
+            "Answers file; created if missing. By default beside the source.", "FILE"
+        ),
         "review.reach": Option(
             "How far below the threshold to ask [default: 0.1; with `fields`: 0.499]."
         ),

@@ -17,16 +17,20 @@ NEAR = "Lantern Court 12 Harbour Street Bristol fish and chips since 1961"
 
 @contextmanager
 def reviewing(
-    path: Path, rows: int = 12, *words: str, lines: str = "", most_bytes: int | None = None
-) -> Iterator[str]:
-    """Run a review that keeps its answers in a file, and give the address of its page.
+    path: Path, rows: int = 12, *words: str, lines: str = "", most_bytes: int | None = None,
+    is_named: bool = True,
+) -> Iterator[str]:  # fmt: skip
+    """Run a review of table.csv that keeps its answers in a file, and give the address of its page.
+
+    The file is not named to it unless it `is_named`.
 
     No file of it gets larger than `most_bytes`.
     """
     table = path.with_name("table.csv")
     rows_ = (f"{n},{NEAR} {n % 3} {'closed' if n % 2 else 'open'}\n" for n in range(rows))
     table.write_text(lines or "id,text\n" + "".join(rows_), encoding="utf-8")
-    asked = ("review", str(table), "--answers", str(path), *words)
+    named = ("--answers", str(path)) if is_named else ()
+    asked = ("review", str(table), *named, *words)
 
     if most_bytes:  # or it would compile the kernel, which it could not keep
         sign.compile_kernel()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def review(
     source: Compared,
     *,
-    answers: str | Path,
+    answers: str | Path | None = None,
     who: str | None = None,
     reach: float | None = None,
     measure: MeasureName = "auto",
@@ -40,23 +40,24 @@ def review(
 ) -> Reviewed:
     """Ask people in the browser whether pairs are the same, until the process is interrupted.
 
-    Example: `nd.review("listings.csv", answers="answers.jsonl")`
+    Example: `nd.review("listings.csv")`
 
     The pairs are those that `duplicates` finds with the threshold lowered by `reach`, except pairs
-    already in the file `answers`. Doubtful pairs come first; every third pair is drawn at random.
-    Answers are saved at once; several browsers and processes may ask at the same time. The page is
-    on 127.0.0.1, at an address with a token.
+    already in the file `answers`: by default listings.answers.jsonl, beside the source. Doubtful
+    pairs come first; every third pair is drawn at random. Answers are saved at once; several
+    browsers and processes may ask at the same time. The page is on 127.0.0.1, at an address with a
+    token.
 
-    Raises ArgumentError if there is no pair, SettingsError if starlette or uvicorn is missing, and
-    the errors of `duplicates`.
+    Raises ArgumentError if there is no pair, or no `answers` are named for a source that is not a
+    file, SettingsError if starlette or uvicorn is missing, and the errors of `duplicates`.
     """
     from neardup_solr.verbs.review import run_review
-    from neardup_solr.verbs.review.request import ReviewRequest
+    from neardup_solr.verbs.review.request import ReviewRequest, name_answers
 
     return run_review(
         ReviewRequest(
             source,
-            answers=answers,
+            answers=name_answers(source) if answers is None else answers,
             who=who,
             reach=reach,
             measure=measure,

@@ -25,8 +25,10 @@ def review(typed: Typed) -> int:
     """Judge pairs in the browser, the most useful pairs first."""
     typed.require_source("SOURCE")
     from neardup_solr.verbs.review import run_review
-    from neardup_solr.verbs.review.request import ReviewRequest
+    from neardup_solr.verbs.review.request import ReviewRequest, name_answers
 
+    if typed["answers"] is None:
+        typed = typed.replace(answers=name_answers(typed.paths))
     columns = choose_columns(typed, ReviewRequest)
     typed = columns.typed
     typed = typed.replace(source=typed["source"] or typed.connect())

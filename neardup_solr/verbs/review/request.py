@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from neardup_solr.argument_types import MeasureName, OneOrMore, Way
 from neardup_solr.checks import listed, require
+from neardup_solr.files import paths_of
 from neardup_solr.measures import Limits
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings
 from neardup_solr.sources.choice import ColumnRequest, choose_columns, log_choice
+from neardup_solr.sources.compression import is_compressed
 from neardup_solr.verbs.duplicates.request import DuplicatesRequest
 
 if TYPE_CHECKING:
@@ -20,7 +22,22 @@ if TYPE_CHECKING:
 else:
     Compared = Any
 
+ANSWERS = ".answers.jsonl"  # behind the name of a source
 REACH, REACH_BY_FIELDS = 0.1, 0.499  # below the threshold; few probabilities are about a half
+
+
+def name_answers(source: Compared) -> str | Path:
+    """Name the answers file of a source for which none is named: beside it, if it is a file.
+
+    Raises ArgumentError if it is none.
+    """
+    paths = [Path(path) for path in paths_of(source) or ()]
+    reason, step = "`answers` is missing", "name a file for the answers"
+    require(bool(paths) and str(paths[0]) != "-", reason, step, code="argument-missing")
+    name = paths[0].name
+    if is_compressed(paths[0]):
+        name = name.removesuffix(paths[0].suffix)
+    return paths[0].with_name(f"{Path(name).stem}{ANSWERS}")
 
 
 @dataclass(frozen=True)
@@ -32,7 +49,7 @@ class ReviewRequest:
 
     source: Compared
     _: KW_ONLY
-    answers: str | Path
+    answers: str | Path  # see `name_answers`
     who: str | None = None
     reach: float | None = None
     measure: MeasureName = "auto"

@@ -123,6 +123,7 @@ def test_what_other_data_would_allow_is_no_wrong_usage(words: str) -> None:
         "duplicates - good.csv",
         "explain 1 1 --source good.csv",
         "answer 1 1 same --answers kept.jsonl",
+        "review",  # a collection has no folder for the answers
         "review apart.csv --reach 7 --answers kept.jsonl",
         "tune good.csv --catch .5 --avoid .6",
         "duplicates good.csv -o report.pdf",

@@ -69,6 +69,15 @@ def test_an_answer_is_on_the_disk_before_the_next_question(tmp_path: Path) -> No
     assert all(one.hash and one.other_hash for one in read_answers(path))
 
 
+def test_answers_are_beside_the_source_unless_they_are_named(tmp_path: Path) -> None:
+    """So that a first review needs the name of the list alone."""
+    path = tmp_path / "table.answers.jsonl"
+    with reviewing(path, 3, is_named=False) as address:
+        number = ask(address, "next").json()["number"]
+        ask(address, "answer", number=number, answer="same")
+    assert [each.answer for each in read_answers(path)] == ["same"]
+
+
 def test_browsers_and_processes_never_get_the_same_pair(tmp_path: Path) -> None:
     """Of 210 pairs each is asked about once, by two browsers of one review and one of another."""
     path = tmp_path / "answers.jsonl"
