@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from neardup_solr.answers import list_choices
+from neardup_solr.answers import SAME, list_choices
 from neardup_solr.answers.format import read_answers
+from neardup_solr.clusters.components import Partition
 from neardup_solr.errors import ArgumentError, DataError, SourceError, counted
 from neardup_solr.measures.logistic import FEWEST, FEWEST_OF_EACH
 from neardup_solr.progress import ignore
-from neardup_solr.reports.copies import SAME
+from neardup_solr.reports import copies
 from neardup_solr.sources.compression import is_compressed
 from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.find import find_duplicates
@@ -113,11 +114,13 @@ class ReviewOutputs:
                 return {"asks": [question]}
         path, *beside = files
         if beside:
-            return self._write_merged(path, found) | {"values": beside[0].name}
+            values = {"values": beside[0].name, "unseen": _count_unseen(found)}
+            return self._write_merged(path, found) | values
         counts = found.write_unique(path, yes=True)
         obeyed = len(found.answered.obeyed) if found.answered else 0
         return {"records": counts.records, "kept": counts.kept, "failed": counts.failed,
                 "removed": counts.removed + counts.repeated, "obeyed": obeyed,
+                "unseen": _count_unseen(found),
                 "fuller": found.fuller if canonical == "first" else 0}  # fmt: skip
 
     def _write_merged(self, path: Path, found: Duplicates) -> dict[str, Any]:
@@ -151,6 +154,20 @@ class ReviewOutputs:
                 "default_right": training.default_right}  # fmt: skip
 
 
+def _count_unseen(found: Duplicates) -> int:
+    """Count the records that are left out, less those that answers alone would leave out."""
+    obeyed = found.answered.obeyed if found.answered else ()
+    same = [answer for answer in obeyed if answer.answer == SAME]
+    if found.against:
+        seen = {id for each in same for id in ((each.id,) if each.ordered else each.hashes)}
+        return sum(str(id) not in seen for id in found.removed)
+    groups, joined = Partition(), 0
+    for id, other_id in (answer.hashes for answer in same):
+        joined += groups.find(id) != groups.find(other_id)
+        groups.unite(id, other_id)
+    return len(found.removed) - joined
+
+
 def _name_clean(records: SourceRecords) -> Path:
     """Name the file without near-duplicates, in the format of the source if there is a copy of it.
 
@@ -159,7 +176,7 @@ def _name_clean(records: SourceRecords) -> Path:
     source = Path(records.paths[0])
     packed = source.suffix if is_compressed(source) else ""
     inner = Path(source.name.removesuffix(packed))
-    suffixes = dict.fromkeys([inner.suffix, *SAME.values(), ".jsonl"])
+    suffixes = dict.fromkeys([inner.suffix, *copies.SAME.values(), ".jsonl"])
     names = [source.with_name(f"{inner.stem}.clean{each}{packed}") for each in suffixes]
     for name in names:
         with suppress(SourceError):

@@ -146,10 +146,12 @@ const asOptions = (text) => text.replace(/`(\w+)`/g, (_, name) => `--${name.repl
 async function tellRest(place, isEnd) {
   const rest = await ask("finish", null).catch(() => complain(ENDED));
   if (!rest) return;
-  const { unseen, unsureApart, asks } = rest;
+  const { unseen, unsureApart, asks, isOfBest } = rest;
   const unsure = unsureApart ? ` ${count(unsureApart, "pair")} that you were unsure of ${unsureApart === 1 ? "stays" : "stay"} apart.` : "";
   if (!unseen) {
-    place.append(paragraph("", `Somebody has looked at every record that is left out.${unsure}${isEnd ? "" : ` ${STOP}`}`));
+    // In place of a best match that is different, the file takes the next best, about which nobody is asked.
+    const seen = isOfBest ? "Somebody has looked at the best match of every record that is left out. Where you said “different”, the next best match counts: once the file is written, the page says how many records nobody has looked at." : "Somebody has looked at every record that is left out.";
+    place.append(paragraph("", `${seen}${unsure}${isEnd ? "" : ` ${STOP}`}`));
     return;
   }
   const many = make("b", {}, `${count(unseen, "record")} would be left out that nobody has looked at.`);
@@ -210,7 +212,7 @@ function describeFile(action, result, where) {
   if (action === "model") return `${where} It was made of ${result.same} “same” and ${result.different} “different”. Of these ${result.same + result.different} answers it foretells ${result.right}, without knowing them; the program at first ${result.default_right}.`;
   const failed = result.failed ? ` ${count(result.failed, "record")} could not be read, and ${result.failed === 1 ? "is" : "are"} left out, too.` : "";
   const merged = result.values ? ` Each record that stays has the values of its group: ${count(result.chosen, "value")} chosen, ${count(result.filled, "gap")} filled${result.open ? `, ${count(result.open, "value")} of the first record where others differ` : ""}. ${result.values} lists each value with its record.${result.outdated ? ` ${count(result.outdated, "earlier choice")} no longer ${result.outdated === 1 ? "fits" : "fit"} the records, so nothing was done by ${result.outdated === 1 ? "it" : "them"}.` : ""}` : "";
-  return `${where} It has ${number(result.kept)} of ${count(result.records, "record")}: ${count(result.removed, "duplicate")} ${result.removed === 1 ? "is" : "are"} ${result.values ? "merged into the others" : "left out"}, by ${count(result.obeyed, "answer")} and the program's guesses.${merged}${failed} You can close this page, and the window in which you started the review.`;
+  return `${where} It has ${number(result.kept)} of ${count(result.records, "record")}: ${count(result.removed, "duplicate")} ${result.removed === 1 ? "is" : "are"} ${result.values ? "merged into the others" : "left out"}, by ${count(result.obeyed, "answer")} and the program's guesses; ${result.unseen ? `nobody has looked at ${number(result.unseen)} of them` : "somebody has looked at each of them"}.${merged}${failed} You can close this page, and the window in which you started the review.`;
 }
 
 const listValues = (columns) => columns.filter(([, value]) => value).map(([name, value]) => make("span", {}, make("b", {}, ...plain(name)), " ", make("bdi", {}, ...visible(value, IN_TEXTS))));

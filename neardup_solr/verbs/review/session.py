@@ -232,7 +232,8 @@ class ReviewSession:
         if note["did"] == "finish" or reader in self._unseen_first:
             rest = self._unseen.find(self._verdicts)
             shown |= {"unseen": rest.records, "unsureApart": rest.unsure,
-                      "asks": bool(self.questions.order(rest.numbers))}  # fmt: skip
+                      "asks": bool(self.questions.order(rest.numbers)),
+                      "isOfBest": self._unseen.graph.linkage == "mutual_best"}  # fmt: skip
         if number is None:
             return shown
         pair, cluster, result = self.result.pairs[number], self._cluster_of(number), self.result

@@ -587,12 +587,12 @@ def test_records_that_people_are_unsure_of_stay_apart(tmp_path: Path, chooses: b
     assert all(each.answer == "unsure" for each in nd.Answers(path).latest if each.id != "5")
 
 
-def count_removed(address: str) -> int:
-    """Write the clean file, whatever is asked before, and count what it lacks."""
+def count_removed(address: str) -> tuple[int, int]:
+    """Write the clean file, whatever is asked before: what it lacks, and what of it is unseen."""
     asks: list[str] = []
     while "asks" in (reply := ask(address, "clean", agreed=asks).json()):
         asks += reply["asks"]
-    return int(reply["removed"])
+    return reply["removed"], reply["unseen"]
 
 
 def test_what_nobody_has_looked_at_is_counted_and_asked_about(tmp_path: Path) -> None:
@@ -600,7 +600,8 @@ def test_what_nobody_has_looked_at_is_counted_and_asked_about(tmp_path: Path) ->
     words = ("--field", "name,street,born:date")
     with reviewing(tmp_path / "a.jsonl", 0, *words, lines=make_people()) as address:
         rest = ask(address, "finish").json()
-        assert rest["unseen"] == count_removed(address) > 10
+        assert count_removed(address) == (rest["unseen"], rest["unseen"])
+        assert rest["unseen"] > 10
         assert rest["asks"]
         shown, before, likely, same = ask(address, "unseen").json(), rest["unseen"], [], 0
         while "unseen" in shown:
@@ -611,12 +612,13 @@ def test_what_nobody_has_looked_at_is_counted_and_asked_about(tmp_path: Path) ->
             shown = ask(address, "answer", number=shown["number"], answer=word).json()
             if len(likely) == 4:
                 rest = ask(address, "finish").json()
-                assert rest["unseen"] == count_removed(address) - same < before
+                assert count_removed(address) == (rest["unseen"] + same, rest["unseen"])
+                assert rest["unseen"] < before
         assert likely[0] == min(likely)
         rest = ask(address, "finish").json()
         assert (rest["unseen"], rest["asks"]) == (0, False)
         assert rest["unsureApart"] == len(likely) // 3
-        assert count_removed(address) == same
+        assert count_removed(address) == (same, 0)
 
 
 def test_what_nobody_has_looked_at_in_two_lists(tmp_path: Path) -> None:
@@ -624,12 +626,31 @@ def test_what_nobody_has_looked_at_in_two_lists(tmp_path: Path) -> None:
     other, lines = tmp_path / "other.csv", f"id,text\n1,{NEAR}\n2,{NEAR} closed\n3,other words\n"
     other.write_text(f"id,text\na,{NEAR} daily\nb,{NEAR} every day\nc,an unlike text\n")
     with reviewing(tmp_path / "a.jsonl", 0, "--against", str(other), lines=lines) as address:
-        assert ask(address, "finish").json()["unseen"] == count_removed(address) == 2
+        assert ask(address, "finish").json()["unseen"] == 2
+        assert count_removed(address) == (2, 2)
         shown = ask(address, "unseen").json()
         while "unseen" in shown:
             shown = ask(address, "answer", number=shown["number"], answer="same").json()
         assert ask(address, "finish").json()["unseen"] == 0
-        assert count_removed(address) == 2
+        assert count_removed(address) == (2, 0)
+
+
+def test_the_next_best_match_in_two_lists_counts_as_unseen(tmp_path: Path) -> None:
+    """If the best one is different, the file takes the next one, and says that nobody saw it."""
+    lines = make_people()
+    other, people = tmp_path / "other.csv", lines.splitlines()[1:]
+    firsts = [line.split(",") for line in people if len(line.split(",")[0]) < 3]
+    again = [f"t{id},{name[:-1]},{street},{born}" for id, name, street, born in firsts[:6]]
+    other.write_text("\n".join(["id,name,street,born", *map(",".join, firsts), *again]))
+    lines = "\n".join(["id,name,street,born", *map(",".join, firsts)])
+    words = ("--field", "name,street,born:date", "--against", str(other))
+    with reviewing(tmp_path / "a.jsonl", 0, *words, lines=lines) as address:
+        shown = ask(address, "unseen").json()
+        while "unseen" in shown:
+            shown = ask(address, "answer", number=shown["number"], answer="different").json()
+        rest = ask(address, "finish").json()
+        assert (rest["unseen"], rest["isOfBest"]) == (0, True)
+        assert count_removed(address) == (6, 6)
 
 
 def test_a_skipped_pair_comes_after_all_others(tmp_path: Path) -> None:
