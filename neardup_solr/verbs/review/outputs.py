@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from neardup_solr.answers import SAME, list_choices
-from neardup_solr.answers.format import read_answers
+from neardup_solr.answers import SAME
 from neardup_solr.clusters.components import Partition
 from neardup_solr.errors import ArgumentError, DataError, SourceError, counted
 from neardup_solr.measures.logistic import FEWEST, FEWEST_OF_EACH
@@ -18,7 +17,7 @@ from neardup_solr.reports import copies
 from neardup_solr.sources.compression import is_compressed
 from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.find import find_duplicates
-from neardup_solr.verbs.duplicates.merge import MergedClusters, list_clusters
+from neardup_solr.verbs.duplicates.merge import Merged, MergedClusters, list_clusters
 from neardup_solr.verbs.duplicates.merged_files import name_files
 from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.duplicates.unique import SourceRecords, check_files
@@ -31,7 +30,7 @@ CLEAN, MODEL = "clean", "model"
 
 @dataclass(frozen=True, slots=True)
 class ReviewOutputs:
-    """The files that a review can write: `clean`, which `duplicates` writes as `unique`, and a
+    """The files that a review can write: `clean`, as `duplicates` writes it as `merge`, and a
     `model`, both beside the source, or None if it cannot be read again, with the `refusal`.
     """
 
@@ -66,8 +65,9 @@ class ReviewOutputs:
     def write(self, name: str, agreed: Collection[str], canonical: str = "first") -> dict[str, Any]:
         """Write a file, or return what has to be `agreed` to before.
 
-        The clean file keeps of each group the `canonical` record. If values of conflicts were
-        chosen, it has the values of all, and a file beside it lists where they come from.
+        The clean file keeps of each group the `canonical` record. If the first one is kept, it has
+        the values that were chosen, and what others know fills its gaps: then a file beside it
+        lists where all values come from.
 
         Raises DataError if that is not possible, or answers are too few, and the errors of
         `duplicates` and `tune`.
@@ -76,15 +76,9 @@ class ReviewOutputs:
         if path is None:
             assert self.refusal is not None
             raise self.refusal
-        files = [path]
-        if name == CLEAN and self.merges and list_choices(read_answers(self.request.answers)):
-            files += filter(None, [name_files(path)["values"]])
-        asks = [f"{each.name} exists. Replace it?" for each in files if each.exists()]
-        if not {*asks} <= {*agreed}:
+        if asks := _list_questions([path], agreed):
             return {"asks": asks}
-        if name == MODEL:
-            return self._write_model(path)
-        return self._write_clean(files, agreed, canonical)
+        return self._write_model(path) if name == MODEL else self._write_clean(agreed, canonical)
 
     def merge(self) -> MergedClusters:
         """Merge records by the answers, without choices of values.
@@ -103,37 +97,44 @@ class ReviewOutputs:
                             beside=request.beside, canonical=canonical, on_error=ignore)
         )  # fmt: skip
 
-    def _write_clean(
-        self, files: Sequence[Path], agreed: Collection[str], canonical: str
-    ) -> dict[str, Any]:
+    def _write_clean(self, agreed: Collection[str], canonical: str) -> dict[str, Any]:
+        assert self.clean is not None
         found = self._find(canonical)
         if found.doubt:
             of_all = f"{len(found.removed):,} of {counted(found.documents, 'record')}"
             question = f"{found.doubt}. Leave out {of_all} anyway?"
             if question not in agreed:
                 return {"asks": [question]}
-        path, *beside = files
-        if beside:
-            values = {"values": beside[0].name, "unseen": _count_unseen(found)}
-            return self._write_merged(path, found) | values
-        counts = found.write_unique(path, yes=True)
+        if canonical == "first" and self.merges:
+            merged = found.merge(yes=True)
+            if merged.chosen or merged.filled:
+                return self._write_merged(merged, found, agreed)
+        counts = found.write_unique(self.clean, yes=True)
         obeyed = len(found.answered.obeyed) if found.answered else 0
         return {"records": counts.records, "kept": counts.kept, "failed": counts.failed,
                 "removed": counts.removed + counts.repeated, "obeyed": obeyed,
                 "unseen": _count_unseen(found),
                 "fuller": found.fuller if canonical == "first" else 0}  # fmt: skip
 
-    def _write_merged(self, path: Path, found: Duplicates) -> dict[str, Any]:
-        """Write the records with the values that people chose, and where all values come from."""
-        merged, records = found.merge(yes=True), found.origin.records
+    def _write_merged(
+        self, merged: Merged, found: Duplicates, agreed: Collection[str]
+    ) -> dict[str, Any]:
+        """Write the records with the values of their groups, and where all values come from."""
+        records = found.origin.records
         assert isinstance(records, SourceRecords)
-        merged.write(path)
+        assert self.clean is not None
+        values = name_files(self.clean)["values"]
+        assert values is not None
+        if asks := _list_questions([values], agreed):
+            return {"asks": asks}
+        merged.write(self.clean)
         documents, removed = sum(records.are_documents), merged.merged - merged.clusters
         return {"records": len(records.are_documents), "kept": documents - removed,
                 "failed": len(records.are_documents) - documents, "removed": removed,
                 "obeyed": len(found.answered.obeyed) if found.answered else 0,
                 "chosen": merged.chosen, "filled": merged.filled, "outdated": merged.outdated,
-                "open": sum(merged.conflicts.values()), "fuller": 0}  # fmt: skip
+                "open": sum(merged.conflicts.values()), "values": values.name,
+                "unseen": _count_unseen(found), "fuller": 0}  # fmt: skip
 
     def _write_model(self, path: Path) -> dict[str, Any]:
         request = self.request
@@ -166,6 +167,12 @@ def _count_unseen(found: Duplicates) -> int:
         joined += groups.find(id) != groups.find(other_id)
         groups.unite(id, other_id)
     return len(found.removed) - joined
+
+
+def _list_questions(files: Sequence[Path], agreed: Collection[str]) -> list[str]:
+    """List the questions about files that exist, unless all are agreed to."""
+    questions = [f"{each.name} exists. Replace it?" for each in files if each.exists()]
+    return questions if not {*questions} <= {*agreed} else []
 
 
 def _name_clean(records: SourceRecords) -> Path:

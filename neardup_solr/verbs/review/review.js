@@ -177,7 +177,7 @@ function conclude(result, isEnd, isOnValues = false) {
   const add = (name, label, [file, folder], text) => made.append(make("p", { class: "output" },
     button(label, () => write(name, file, folder)), " ", make("bdi", {}, ...plain(file)), ` ${text}`));
   if (result.merges && !isOnValues) made.append(make("p", { class: "output" }, button("Choose values …", () => sayOfValues("values")), " Optional: records of one thing may disagree, about a phone number for example. Choose which value the clean file gets."));
-  if (clean) add("clean", "Write the clean file", clean, "is a copy of your list without the duplicates. It goes by your answers, and where you gave none, by the program's first guess. Your list stays as it is.");
+  if (clean) add("clean", "Write the clean file", clean, "is a copy of your list without the duplicates. A record that stays also gets what only its duplicates know. The file goes by your answers, and where you gave none, by the program's first guess. Your list stays as it is.");
   else made.append(paragraph("", "The records did not come from a file, so no clean file can be written here."));
   if (model) add("model", "Save the model", model, "keeps what was learned, to compare lists like this one: with neardup duplicates and its option --model.");
   return made;

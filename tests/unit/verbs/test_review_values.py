@@ -66,8 +66,8 @@ def test_a_choice_reaches_both_files(tmp_path: Path) -> None:
     assert (tmp_path / "b.csv").read_text() == clean.read_text()
 
 
-def test_without_a_choice_the_clean_file_is_that_of_unique(tmp_path: Path) -> None:
-    """Also if all groups were skipped, and if what was chosen is undone."""
+def test_without_a_choice_the_clean_file_is_that_of_merge(tmp_path: Path) -> None:
+    """Gaps are filled, also if all groups were skipped, and if what was chosen is undone."""
     path = tmp_path / "a.jsonl"
     with reviewing(path, 0, *BY_NAME, lines=MEMBERS) as address:
         first = ask(address, "values").json()
@@ -79,8 +79,14 @@ def test_without_a_choice_the_clean_file_is_that_of_unique(tmp_path: Path) -> No
         back = ask(address, "undo").json()
         assert (back["note"]["undone"], back["number"]) == (3, first["number"])
         assert back["columns"] == first["columns"]
-        assert "values" not in ask(address, "clean").json()
-    assert not (tmp_path / "table.clean.values.csv").exists()
+        written = ask(address, "clean").json()
+    assert (written["chosen"], written["filled"]) == (0, 1)
+    other, name = tmp_path / "b.csv", "table.clean.csv"
+    words = (str(tmp_path / "table.csv"), *BY_NAME, "--answers", str(path))
+    assert neardup("duplicates", *words, "--merge", str(other)).returncode == 0
+    assert (tmp_path / name).read_text() == other.read_text()
+    values = tmp_path / written["values"]
+    assert values.read_text() == (tmp_path / "b.values.csv").read_text()
     assert nd.Answers(path).latest == ()  # a choice is no answer about a pair
     with reviewing(path, 0, *BY_NAME, lines=MEMBERS) as address:  # it is saved
         assert ask(address, "values").json()["columns"] == first["columns"]
