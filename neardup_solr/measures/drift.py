@@ -81,7 +81,7 @@ def find_traits(
 
 
 def _count_known(column: FieldColumn, own: NDArray[np.int64], *, are_all: bool) -> Proportion:
-    """Count the values, or words, that others have; `own` (values,) are of the new records."""
+    """Count the values, or words, of new records, `own` (values,), that others have."""
     counts, owned = column.counts, own
     if column.kind == "text":
         words: Counter[str] = Counter()

@@ -89,7 +89,7 @@ class EarlierRun:
         """None: all documents are paired, and then the pairs are looked up."""
 
     def match(self, comparison: Comparison, _: Way) -> Comparison:
-        """Find what of the earlier run still holds for these documents; the comparison stays."""
+        """Find the part of the earlier run that still holds for these documents."""
         from neardup_solr import __version__
 
         plan, corpus = comparison.plan, comparison.corpus

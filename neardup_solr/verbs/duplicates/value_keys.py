@@ -66,7 +66,7 @@ def _read_dates(texts: Sequence[str]) -> Iterable[Hashable]:
 
 
 def _read_amounts(texts: Sequence[str]) -> Iterable[Hashable]:
-    """Read numbers, if some have decimals; others may be codes, or years."""
+    """Read numbers if some have decimals. Others may be codes, or years."""
     if not any(map(_DECIMAL.search, texts)):
         return [None] * len(texts)
     numbers = (read_amount(text) if _AMOUNT.fullmatch(text.strip()) else None for text in texts)

@@ -21,7 +21,7 @@ from neardup_solr.verbs.duplicates.result import Duplicates
 
 
 class Rest(NamedTuple):
-    """What answers leave to the program.
+    """Records and pairs that answers leave to the program.
 
     `records`: number of records that would be left out without an answer; `numbers`: pairs for
     which they would be; `unsure`: number of pairs that stay apart as somebody was unsure of them.
