@@ -73,9 +73,12 @@ def _describe_lookalikes(weights: Weights) -> str:
     fields = list(zip(weights.names, agreements.tolist(), strict=True))
     agreed = _join([name for name, share in fields if share >= AGREED])
     differed = _join([name for name, share in fields if share <= DIFFERED])
+    such = f"{counted(weights.lookalikes, 'pair')} that agree in {agreed or 'much'}, but"
+    if not (agreed and differed):
+        return f"{such} not in {differed or 'enough else'}, count as different."
     return (
-        f"{counted(weights.lookalikes, 'pair')} that agree in {agreed}, but not in {differed},"
-        f" count as different: if they are the same, compare {agreed} alone."
+        f"{such} not in {differed}, count as different: if they are the same, compare {agreed}"
+        " alone."
     )
 
 

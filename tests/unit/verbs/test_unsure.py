@@ -125,3 +125,35 @@ def test_recordings_of_other_lengths_are_other_songs() -> None:
     right = [tracks[int(pair.id)] == tracks[int(pair.other_id)] for pair in result.pairs]
     assert len(right) > 30
     assert sum(right) > 0.9 * len(right)
+
+
+# Firms of few towns, some of them in one house, and twice: street, town, phone, turnover.
+FIRMS = """
+Av. de France 9;Sion;+41 27 322 65 65;61700.00
+Avenue de France 9;Sion;027 322 65 65;61 700,00
+Grand-Rue 17;Nyon;022 361 29 10;5 900,00
+17 Bridge House, Queen Street;Exeter;01392 211 050;11 300,00
+Rue de l'Industrie 30;Fribourg;026 347 10 11;14 400,00
+Grand-Rue 7;Nyon;022 361 22 10;5 300,00
+Kantonsstrasse 12;Visp;027 946 40 40;27 000,00
+Kantonsstrasse 12;Visp;027 946 40 40;34 000,00
+Rue de l'Industrie 30;Fribourg;026 347 10 10;25 400,00
+av. France 9;Sion;0273226565;61 700,00
+17 Bridge House, Queen Street;Exeter;01392 211 095;10 900,00
+12, r. de la Gare;Lausanne;+41 21 312 44 55;1200.50
+Place St-François 8;Lausanne;021 320 16 16;19 000,00
+Place St-François 8;Lausanne;021 320 15 15;21 000,00
+"""
+
+
+def test_a_list_of_columns_is_never_empty() -> None:
+    """Pairs may agree in some columns, and in no other one clearly differ."""
+    names = ["street", "town", "phone", "turnover"]
+    fields = ["street", "town", "phone:exact", "turnover:number"]
+    rows = [dict(zip(names, line.split(";"), strict=True)) for line in FIRMS.split("\n")[1:-1]]
+    told = unsure(
+        nd.duplicates([{"id": str(at)} | row for at, row in enumerate(rows)], fields=fields)
+    )
+    assert "town" in told
+    assert " in ," not in told
+    assert " in  " not in told
