@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,7 +76,11 @@ class ReviewOutputs:
         if path is None:
             assert self.refusal is not None
             raise self.refusal
-        if asks := _list_questions([path], agreed):
+        files = [path]
+        if name == CLEAN and self.merges:
+            files += filter(None, [name_files(path)["values"]])
+        asks = [f"{each.name} exists. Replace it?" for each in files if each.exists()]
+        if not {*asks} <= {*agreed}:
             return {"asks": asks}
         return self._write_model(path) if name == MODEL else self._write_clean(agreed, canonical)
 
@@ -108,7 +112,7 @@ class ReviewOutputs:
         if canonical == "first" and self.merges:
             merged = found.merge(yes=True)
             if merged.chosen or merged.filled:
-                return self._write_merged(merged, found, agreed)
+                return self._write_merged(merged, found)
         counts = found.write_unique(self.clean, yes=True)
         obeyed = len(found.answered.obeyed) if found.answered else 0
         return {"records": counts.records, "kept": counts.kept, "failed": counts.failed,
@@ -116,17 +120,13 @@ class ReviewOutputs:
                 "unseen": _count_unseen(found),
                 "fuller": found.fuller if canonical == "first" else 0}  # fmt: skip
 
-    def _write_merged(
-        self, merged: Merged, found: Duplicates, agreed: Collection[str]
-    ) -> dict[str, Any]:
+    def _write_merged(self, merged: Merged, found: Duplicates) -> dict[str, Any]:
         """Write the records with the values of their groups, and where all values come from."""
         records = found.origin.records
         assert isinstance(records, SourceRecords)
         assert self.clean is not None
         values = name_files(self.clean)["values"]
         assert values is not None
-        if asks := _list_questions([values], agreed):
-            return {"asks": asks}
         merged.write(self.clean)
         documents, removed = sum(records.are_documents), merged.merged - merged.clusters
         return {"records": len(records.are_documents), "kept": documents - removed,
@@ -167,12 +167,6 @@ def _count_unseen(found: Duplicates) -> int:
         joined += groups.find(id) != groups.find(other_id)
         groups.unite(id, other_id)
     return len(found.removed) - joined
-
-
-def _list_questions(files: Sequence[Path], agreed: Collection[str]) -> list[str]:
-    """List the questions about files that exist, unless all are agreed to."""
-    questions = [f"{each.name} exists. Replace it?" for each in files if each.exists()]
-    return questions if not {*questions} <= {*agreed} else []
 
 
 def _name_clean(records: SourceRecords) -> Path:
