@@ -73,8 +73,8 @@ class Served:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """The lines of its log so far."""
-        lines = self.log.read_text("utf-8").splitlines()
+        """The lines of its log so far, without one that is being written."""
+        lines = self.log.read_text("utf-8").rpartition("\n")[0].splitlines()
         return [json.loads(line) for line in lines if line.startswith("{")]
 
     def stop(self, number: int = signal.SIGTERM) -> int:
