@@ -92,22 +92,22 @@ def count_common(pairs, are_near, nodes, offsets, neighbours):
         if offsets[node + 1] - offsets[node] > offsets[end_node + 1] - offsets[end_node]:
             node, end_node = end_node, node
         at, end = offsets[end_node], offsets[end_node + 1]
-        place = _find_neighbour(neighbours, at, end, node)
+        place = bisect(neighbours, at, end, node)
         if (place < end and neighbours[place] == node) != are_near:
             continue
         for third in range(offsets[node], offsets[node + 1]):
-            at = _find_neighbour(neighbours, at, end, neighbours[third])
+            at = bisect(neighbours, at, end, neighbours[third])
             if at < end and neighbours[at] == neighbours[third]:
                 count += 1
     return count
 
 
 @inner
-def _find_neighbour(neighbours, low, high, node):
-    """Find the first place whose neighbour is not below the node."""
+def bisect(values, low, high, least):
+    """Find the first place from `low` on, before `high`, whose value is not below the least."""
     while low < high:
         middle = (low + high) // 2
-        if neighbours[middle] < node:
+        if values[middle] < least:
             low = middle + 1
         else:
             high = middle

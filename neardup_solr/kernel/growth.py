@@ -12,6 +12,7 @@ import numpy as np
 
 from neardup_solr.kernel import compiled, inner
 from neardup_solr.kernel.fold import BEGINS, CODE
+from neardup_solr.kernel.graph import bisect
 from neardup_solr.kernel.seeds import RUN
 
 U32 = np.uint32
@@ -92,23 +93,16 @@ def _list_hits(document, after, owners, places, groups, ends, members, group_end
     for seed in range(ends[document], ends[document + 1]):
         first, stop = group_ends[groups[seed]], group_ends[groups[seed] + 1]
         is_hot = stop - first > cap and owners[members[first]] != document
-        low, high = first, stop  # the first member from `after` on, by bisection
-        while low < high:
-            middle = (low + high) // 2
-            if members[middle] < after:
-                low = middle + 1
-            else:
-                high = middle
-        while low < stop:
-            member = members[low]
-            if is_hot and owners[member] != owners[members[high]]:
+        begin = bisect(members, first, stop, after)
+        for place in range(begin, stop):
+            member = members[place]
+            if is_hot and owners[member] != owners[members[begin]]:
                 break
             if count < len(hits):
                 hits[count, 0], hits[count, 1], hits[count, 2] = (
                     owners[member], places[seed], places[member],
                 )  # fmt: skip
             count += 1
-            low += 1
     return count
 
 
