@@ -46,8 +46,10 @@ def make_keys(values: Sequence[Any]) -> list[Hashable]:
     keys = [*map(make_key, values)]
     texts = [*dict.fromkeys(value for value, key in zip(values, keys, strict=True)
                             if type(value) is str and key is not None)]  # fmt: skip
-    some = texts[:: -(-len(texts) // SAMPLE)] if texts else []
-    for read in (_read_dates, _read_amounts, _read_calls) if texts else ():
+    if not texts:
+        return keys
+    some = texts[:: -(-len(texts) // SAMPLE)]
+    for read in (_read_dates, _read_amounts, _read_calls):
         if sum(meaning is not None for meaning in read(some)) < MOST * len(some):
             continue
         meanings = {text: meaning for text, meaning in zip(texts, read(texts), strict=True)

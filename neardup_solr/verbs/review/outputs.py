@@ -109,20 +109,21 @@ class ReviewOutputs:
             question = f"{found.doubt}. Leave out {of_all} anyway?"
             if question not in agreed:
                 return {"asks": [question]}
+        by_whom = {"obeyed": len(found.answered.obeyed) if found.answered else 0,
+                   "unseen": _count_unseen(found)}  # fmt: skip
         if canonical == "first" and self.merges:
             merged = found.merge(yes=True)
             if merged.chosen or merged.filled:
-                return self._write_merged(merged, found)
+                return by_whom | self._write_merged(merged, found.origin.records)
         counts = found.write_unique(self.clean, yes=True)
-        obeyed = len(found.answered.obeyed) if found.answered else 0
-        return {"records": counts.records, "kept": counts.kept, "failed": counts.failed,
-                "removed": counts.removed + counts.repeated, "obeyed": obeyed,
-                "unseen": _count_unseen(found),
-                "fuller": found.fuller if canonical == "first" else 0}  # fmt: skip
+        return by_whom | {
+            "records": counts.records, "kept": counts.kept, "failed": counts.failed,
+            "removed": counts.removed + counts.repeated,
+            "fuller": found.fuller if canonical == "first" else 0,
+        }  # fmt: skip
 
-    def _write_merged(self, merged: Merged, found: Duplicates) -> dict[str, Any]:
+    def _write_merged(self, merged: Merged, records: object) -> dict[str, Any]:
         """Write the records with the values of their groups, and where all values come from."""
-        records = found.origin.records
         assert isinstance(records, SourceRecords)
         assert self.clean is not None
         values = name_files(self.clean)["values"]
@@ -131,10 +132,9 @@ class ReviewOutputs:
         documents, removed = sum(records.are_documents), merged.merged - merged.clusters
         return {"records": len(records.are_documents), "kept": documents - removed,
                 "failed": len(records.are_documents) - documents, "removed": removed,
-                "obeyed": len(found.answered.obeyed) if found.answered else 0,
                 "chosen": merged.chosen, "filled": merged.filled, "outdated": merged.outdated,
                 "open": sum(merged.conflicts.values()), "values": values.name,
-                "unseen": _count_unseen(found), "fuller": 0}  # fmt: skip
+                "fuller": 0}  # fmt: skip
 
     def _write_model(self, path: Path) -> dict[str, Any]:
         request = self.request
