@@ -1,8 +1,9 @@
 """The command `neardup`, which is also `python -m neardup_solr`: it ends soon by Ctrl-C or SIGTERM.
 
 Either raises KeyboardInterrupt in the main thread, which removes unfinished files, says how to go
-on, and ends the command. Python raises it between two of its steps, so not while a long sort or
-a compiler of machine code runs. A thread that the system tells of the signal, too, sees to that.
+on, and ends the command; while a module is loaded, it ends the process. Python raises it between
+two of its steps, so not while a long sort or a compiler of machine code runs. A thread that the
+system tells of the signal, too, sees to that.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ def watch() -> None:
 
     def interrupt(number: int, frame: FrameType | None) -> NoReturn:
         noticed.set()
+        if _is_loading(frame):  # some extensions end the process by SIGSEGV after an error then
+            _end()
         raise KeyboardInterrupt
 
     for number in SIGNALS:
@@ -87,6 +90,13 @@ def watch() -> None:
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     Thread(target=_end_after_signal, args=(reader, noticed), daemon=True).start()
+
+
+def _is_loading(frame: FrameType | None) -> bool:
+    """Return whether a frame was called, maybe by others, to load a module."""
+    while frame and frame.f_globals.get("__name__") != "importlib._bootstrap":
+        frame = frame.f_back
+    return frame is not None
 
 
 def _end_after_signal(reader: int, noticed: Event) -> None:
@@ -131,7 +141,7 @@ def report_interrupt(errors: TextIO | None) -> None:
 
 
 def _end() -> NoReturn:
-    """End the process without its main thread, which may hold any lock."""
+    """End the process without what its main thread was at, which may hold any lock."""
     if files := sys.modules.get("neardup_solr.files"):
         files.remove_unfinished()
     os.write(2, f"{_message(is_terminal=os.isatty(2))}\n".encode())

@@ -57,6 +57,25 @@ runpy.run_module("neardup_solr", run_name="__main__")
     assert ended(script) == INTERRUPTED
 
 
+def test_while_an_extension_is_loaded() -> None:
+    """One whose start calls Python, and ends the process by SIGSEGV if that raises an error."""
+    script = """
+import os, runpy, signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if "orjson.orjson" in sys.modules or loading:
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(1000): pass
+        loading.extend([name] * (name == "orjson.orjson"))
+loading = []
+sys.meta_path.insert(0, Interrupting())
+sys.argv[:] = ["/usr/bin/neardup", "duplicates", "none.csv"]
+print("ready", flush=True)
+runpy.run_module("neardup_solr", run_name="__main__")
+"""
+    assert ended(script) == INTERRUPTED
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_while_python_cannot_handle_signals(number: int, tmp_path: Path) -> None:
     """The process ends all the same, and what was not written to its end is removed."""
