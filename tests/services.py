@@ -51,7 +51,7 @@ class Served:
     ) -> Answer:
         """Send a request with a body of JSON, or of bytes, and give the answer."""
         parts = urlsplit(self.address)
-        connection = HTTPConnection(parts.hostname or "", parts.port, timeout=30)
+        connection = HTTPConnection(parts.hostname or "", parts.port, timeout=120)
         sent = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:

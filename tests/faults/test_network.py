@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.testing import SIZES
 from tests.faults.proxy import End, Fault, Proxy, proxied
 from tests.faults.tiers import sized
 
@@ -26,7 +25,7 @@ ONCE, AGAIN = 1, 4  # attempts
 BATCH = 3
 ENDS: tuple[End, ...] = ("close", "reset")
 TEXT = "a text of some words, the same in each document"
-READ_SECONDS = 0.5
+READ_SECONDS = 0.5  # in which no answer comes
 
 
 @pytest.fixture
@@ -36,12 +35,6 @@ def proxy(solr: nd.Collection) -> Iterator[Proxy]:
     assert port is not None
     with proxied(port) as made:
         yield made
-
-
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer has half a second to come, instead of minutes."""
-    monkeypatch.setattr(SIZES, "read_seconds", READ_SECONDS)
 
 
 def client(proxy: Proxy, solr: nd.Collection, attempts: int) -> nd.Collection:
@@ -213,11 +206,11 @@ HOLES = {
 }
 
 
-@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("hole", HOLES)
 def test_black_holes(solr: nd.Collection, proxy: Proxy, hole: str, row: Any) -> None:
     """Where nothing passes any more, a call ends by its time-outs; then all is there once."""
     target = client(proxy, solr, 3)
+    patient, target.session.read_seconds = target.session.read_seconds, READ_SECONDS
     proxy.fault(HOLES[hole], connections=100)
     before, began = proxy.connections, time.monotonic()
     assert not succeeds(lambda: target.add([{"id": "1", "content": TEXT}]))
@@ -226,19 +219,21 @@ def test_black_holes(solr: nd.Collection, proxy: Proxy, hole: str, row: Any) -> 
     # The time-outs, with a generous allowance for a busy machine.
     assert took < 3 * READ_SECONDS + 20
     proxy.heal()
+    target.session.read_seconds = patient
     assert target.add([{"id": "1", "content": TEXT}]) == ()
     target.commit()
     assert list(target.ids()) == ["1"]
     row("R5", f"black hole in the {hole}: ended after its time-outs")
 
 
-@pytest.mark.usefixtures("impatient")
 def test_a_connection_that_hangs_only_once(solr: nd.Collection, proxy: Proxy) -> None:
     """An update that timed out may have been applied: sent again, it is there once."""
     target = client(proxy, solr, AGAIN)
+    patient, target.session.read_seconds = target.session.read_seconds, 3.0
     before = proxy.connections
     proxy.fault(Fault(response=0, end="hang"))
     assert target.add([{"id": "1", "content": TEXT}, {"id": "2", "content": TEXT}]) == ()
+    target.session.read_seconds = patient
     target.commit()
     assert list(target.ids()) == ["1", "2"]
     assert proxy.connections >= before + 2

@@ -20,7 +20,7 @@ import pytest
 
 import neardup_solr as nd
 from tests.conftest import Cores
-from tests.serve.test_serve import CAFE, HEAD, LISTINGS, NEW, connect, receive
+from tests.serve.test_serve import CAFE, HEAD, LISTINGS, NEW, PATIENT, connect, receive
 from tests.services import Served, serving
 
 WORDS = [f"word{number}" for number in range(9_000)]
@@ -55,13 +55,12 @@ def large(core_pool: Cores) -> Iterator[nd.Collection]:
 
 @pytest.fixture(scope="module")
 def served(large: nd.Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Its service: a slow client has a second, and Solr the time that a busy machine takes."""
+    """Its service, in which Solr has the time that a busy machine takes."""
     log = tmp_path_factory.mktemp("served") / "log"
     words = ("--hold", "0.8", "--tag", "0.5")
-    seconds = (
+    change = (
         "service.ANSWER_SECONDS, service.ALLOWED_SECONDS, service.KEPT_SECONDS = 50.0, 45.0, 60.0"
     )
-    change = f"body.REQUEST_SECONDS = 1.0; {seconds}"
     with serving(large.url, log, *words, change=change) as service:
         yield service
 
@@ -273,15 +272,16 @@ def test_no_request_is_smuggled(served: Served) -> None:
             assert client.recv(1) == b"", frame
 
 
-def test_silent_connections_end(served: Served) -> None:
+def test_silent_connections_end(large: nd.Collection, tmp_path: Path) -> None:
     """Those that send nothing, blank lines, or a part of a head; those that work stay."""
     begun = [b"", b"\r\n", b"GET /health HTTP/1.1\r\n", b"G"]
-    with ExitStack() as opened:
+    change = "body.REQUEST_SECONDS = 3.0"  # between two requests, on a busy machine, too
+    with serving(large.url, tmp_path / "log", change=change) as served, ExitStack() as opened:
         working = opened.enter_context(connect(served))
         silent = [opened.enter_context(connect(served)) for _ in begun]
         for client, head in zip(silent, begun, strict=True):
             client.sendall(head)
-        for _ in range(3):
+        for _ in range(6):
             working.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert receive(working).status == 200
             time.sleep(0.6)
@@ -327,7 +327,9 @@ def test_the_last_token_is_revoked(large: nd.Collection, tmp_path: Path) -> None
 def test_the_end_resets_no_connection(large: nd.Collection, tmp_path: Path) -> None:
     """Under load, all that has been sent is answered or refused, until nobody can connect."""
     outcomes: list[object] = []
-    with serving(large.url, tmp_path / "log", "--hold", "0.8", "--tag", "0.5") as served:
+    words = ("--hold", "0.8", "--tag", "0.5")
+    change = f"{PATIENT}; from neardup_solr.web import connection; connection.LAST_SECONDS = 30.0"
+    with serving(large.url, tmp_path / "log", *words, change=change) as served:
         expected = served.ask("check", NEAR).json
         port = urlsplit(served.address).port
 

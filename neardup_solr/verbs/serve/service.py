@@ -22,6 +22,7 @@ from neardup_solr.api.search import search as _search
 from neardup_solr.checks import require
 from neardup_solr.files import read_state, regular
 from neardup_solr.measures import NAMES, measure_named
+from neardup_solr.measures.folded import fold_texts
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, Document
@@ -67,6 +68,7 @@ READY_SECONDS = 1.5  # without Solr's answer, until it counts as away
 THOROUGH_EVERY = 20  # looks; the others only look at names and settings
 MAY_LACK = {"by", "same", "measure"}  # which a collection may have no fields for
 MOST_WORDS = 10_000  # of texts with changes
+COMPILING = "to compile what is needed"
 SEND = 'send JSON such as {"id": "1", "text": "..."}'
 
 
@@ -105,7 +107,8 @@ class Service:
         self.look()
         if self.problem is not None:
             raise self.problem
-        self.check([[Document(id="-", text="to compile what is needed")]])
+        self.check([[Document(id="-", text=COMPILING)]])
+        fold_texts([COMPILING])  # what an explanation needs, too
         self.seen = time.monotonic()  # compiling takes longer than Solr may be silent
         for query in named.values():
             collection.count([query])  # raises if Solr does not understand it
