@@ -8,12 +8,12 @@ from neardup_solr.measures.model import ALIKE, UNLIKE
 
 LEAST = 0.1  # bits by which a weight changes, to be told
 NOTHING_NEW = "Nothing new was learned from this answer."
-TOO_FEW = "Nothing was learned yet: that takes a few answers more, “same” and “different”."
+TOO_FEW = "Nothing was learned yet: learning begins with two answers “same” and two “different”."
 TOO_UNLIKE = "Nothing was learned: these two have too little in common to learn from."
 # A field by its level, and what a measure finds in texts.
 LEVELS = {
     "equal": "the same {}",
-    "equal and rare": "the same {} that few have",
+    "equal and rare": "the same rare {}",
     "within 10 %": "a {} that differs by up to 10 %",
     "within 1 %": "a {} that differs by up to 1 %",
 }
