@@ -33,7 +33,7 @@ class Tally(NamedTuple):
 
 
 def advise(tally: Tally, threshold: float, reach: float, unexpected: int = 0) -> str:
-    """Say what to do if the answers teach nothing, "" if they do.
+    """Say what to do if the answers teach nothing, "" if they do, or if no others can be had.
 
     `reach` is how far below the threshold pairs are asked about, `unexpected` how many of those
     below it are the same.
@@ -44,9 +44,10 @@ def advise(tally: Tally, threshold: float, reach: float, unexpected: int = 0) ->
     if is_early or are_telling(tally.same, tally.different, unexpected):
         return ""
     word, wider = JUDGEMENTS[counts.index(most)], min(threshold, max(2 * reach, reach + 0.2))
-    lower = f"`min_similarity` {threshold / 2:.2g}"
+    if word == SAME and wider <= reach + 0.01:
+        return ""  # pairs that are not alike at all were asked about: the guesses are right
     step = {
-        SAME: f"`reach` {wider:.2g}" if wider > reach + 0.01 else lower,
+        SAME: f"`reach` {wider:.2g}",
         DIFFERENT: f"`min_similarity` {(1 + threshold) / 2:.2g}",
         UNSURE: "more columns in `keep`",
     }[word]
