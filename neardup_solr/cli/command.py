@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from inspect import Parameter
-from itertools import filterfalse
+from itertools import filterfalse, takewhile
 from operator import attrgetter
+from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -49,6 +51,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse what was typed, and show no password of an address among it in an error."""
+        self._refuse_file_as_id(ctx, args)
         try:
             return super().parse_args(ctx, [*args])
         except click.NoSuchOption as error:
@@ -57,6 +60,16 @@ class Command(click.Command):
             raise self.refuse_option(next(long, name).partition("=")[0], ctx) from None
         except click.UsageError as error:
             raise click.UsageError(without_password(error.format_message()), ctx) from None
+
+    def _refuse_file_as_id(self, ctx: click.Context, args: Sequence[str]) -> None:
+        """Refuse a file where an id is meant, if the command takes files by an option."""
+        flags = {flag for param in self.params for flag in param.opts}
+        if "--source" not in flags or {"--source", "-c", "--collection"} & {*args}:
+            return
+        first, *others = [*takewhile(lambda word: not word.startswith("-"), args)] or [""]
+        if others and Path(first).is_file() and not Path(others[0]).exists():
+            reason = f"{first} is a file, not an id"
+            raise click.UsageError(add_step(reason, f"name it with --source {quote(first)}"), ctx)
 
     def refuse_option(self, option: str, ctx: click.Context) -> click.UsageError:
         """Make the error about an option that does not exist, or stands before the command."""

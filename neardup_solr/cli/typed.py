@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
     from neardup_solr.sources.choice import Chosen
     from neardup_solr.verbs.explain.request import ExplainRequest
+    from neardup_solr.verbs.passages.request import PassagesRequest
     from neardup_solr.verbs.review.request import ReviewRequest
     from neardup_solr.verbs.tune.request import TuneRequest
 
@@ -107,7 +108,8 @@ class ChosenColumns:
 
 
 def choose_columns(
-    typed: Typed, request_class: type[ExplainRequest | ReviewRequest | TuneRequest]
+    typed: Typed,
+    request_class: type[ExplainRequest | PassagesRequest | ReviewRequest | TuneRequest],
 ) -> ChosenColumns:
     """Add the columns of a source without a text to what was typed, and say which.
 

@@ -30,6 +30,9 @@ class Equality:
 
     def __post_init__(self) -> None:
         for rule in self.rules:
+            if (meant := f"{rule.lower()}s") in _LISTS:
+                reason = f"`equal` cannot be {rule!r}"
+                raise ArgumentError(reason, f"did you mean {meant}?", code="argument-invalid")
             try:
                 re.compile(rule, re.I)
             except re.error as error:

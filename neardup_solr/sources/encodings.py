@@ -13,7 +13,7 @@ from typing import Final
 from neardup_solr.errors import RecordError
 from neardup_solr.regex import regex
 from neardup_solr.sources.compression import at_least, read_head
-from neardup_solr.sources.file_kinds import find_kind, is_binary, kind_of_part
+from neardup_solr.sources.file_kinds import find_kind, is_binary, is_utf8, kind_of_part
 from neardup_solr.sources.magic_bytes import BEGINNING
 from neardup_solr.sources.part import SourcePart
 from neardup_solr.sources.values import CHARACTER_BYTES
@@ -63,6 +63,8 @@ def refuse_what_is_no_text(part: SourcePart, head: bytes) -> tuple[str, bytes]:
     _refuse_kind(part, head)
     if encoding == "utf-8" and not mark:
         _refuse_unmarked(part, head)
+    elif not mark and "a".encode(encoding) != b"a":
+        _refuse_utf8(part, head, encoding)
     _refuse_binary(part, head[len(mark) :], encoding)
     return encoding, mark
 
@@ -82,6 +84,13 @@ def _refuse_unmarked(part: SourcePart, head: bytes) -> None:
             reason = f"is {order[:6].upper()} without a byte order mark"
             step = f"it appears to be {order}: set `encoding` to {order}"
             raise part.error(reason, step, code="encoding")
+
+
+def _refuse_utf8(part: SourcePart, head: bytes, encoding: str) -> None:
+    """Refuse UTF-8 if an encoding is named for it in which no letter is one of ASCII."""
+    if head and is_utf8(head) and is_written(head.decode("utf-8", "replace")):
+        reason, step = f"is UTF-8, not {encoding}", "leave `encoding` out"
+        raise part.error(reason, step, code="encoding")
 
 
 def is_written(text: str) -> bool:

@@ -237,11 +237,11 @@ def is_binary(head: bytes) -> bool:
     return (
         b"\0" in first_line
         or head.count(b"\0") > MANY_NULS * len(head)  # as in UTF-16 below a header
-        or not _is_utf8(head)
+        or not is_utf8(head)
     )
 
 
-def _is_utf8(head: bytes) -> bool:
+def is_utf8(head: bytes) -> bool:
     """Tell whether bytes are UTF-8, the last character of which may be cut off."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)

@@ -35,6 +35,7 @@ from neardup_solr.text.written_amounts import (
     PARTS,
     join_fraction,
     join_parts,
+    write_fraction,
     write_groups,
     write_money,
     write_whole,
@@ -75,7 +76,11 @@ _HAS_PARTS = regex(
     r"|[^\x00-\x7f](?:(?<=\d)|(?<=[\u00bc-\u00be\u2150-\u215e\u2212]))"
 )
 _PLAIN = regex(r"[A-Za-z]+(?: [A-Za-z]+)*(?: [0-9]{1,9})?")  # no notation has this, but numerals
-_IBAN = regex(r"\b[A-Z]{2}\d\d(?: [A-Z\d]{2,4}){3,8}\b")
+# Codes that are written in groups: an IBAN, an ISBN, a number of a card.
+_CODE = regex(
+    r"\b(?:[A-Z]{2}\d\d(?: [A-Z\d]{2,4}){3,8}|97[89](?:[ -]?\d){10}|[3-6]\d{3}(?:[ -]\d{4}){3})\b"
+)
+_BETWEEN_GROUPS = regex("[ -]")
 _VERSION = regex(r"(?<![^\W_])v\.?\s?(?=\d+\.\d)")  # v3.1 is 3.1
 _BARE = regex(r"(?<![\w.,:/)])\.(?=\d)")  # .5 is 0.5
 _ZEROS = regex(r"(?<![\w.,:/-])(\d+)\.0+(?![.:/-]?\d)")  # 5.0 is 5
@@ -84,6 +89,8 @@ _NEGATIVE = regex(
 )
 _BETWEEN = regex(r"(?<=\d) ([:/-]) (?=\d)")  # 3 - 5 is 3-5
 _WITHIN = regex(r"(?<=\w)[-/](?=\w)")  # of a number or a code
+_OPEN_DATE = regex(r"\b[01]?\d/ ?[01]?\d/ ?\d{4}\b")  # whose order is not known
+_SHOWN_DATE = regex(r"\d{4}-\d\d-\d\d")
 _NOTATIONS: tuple[tuple[re.Pattern[str], Any], ...] = (
     (_VERSION, ""),
     (_BARE, "0."),
@@ -95,11 +102,16 @@ _NOTATIONS: tuple[tuple[re.Pattern[str], Any], ...] = (
     (MONEY, write_money),
     (_BETWEEN, r"\1"),
     (_ZEROS, r"\1"),
+    (FRACTION, write_fraction),
 )
-_JOINED = {DAY_FIRST: write_named_day, MONTH_FIRST: write_named_month, GROUPS: write_whole}
+_JOINED = {
+    DAY_FIRST: write_named_day,
+    MONTH_FIRST: write_named_month,
+    GROUPS: write_whole,
+    FRACTION: join_fraction,
+}
 _WHOLE_NOTATIONS = (
     *((pattern, _JOINED.get(pattern, write)) for pattern, write in _NOTATIONS),
-    (FRACTION, join_fraction),
     (PARTS, join_parts),
     (_NEGATIVE, POINT),
 )
@@ -127,7 +139,8 @@ def _list_near(text: str) -> tuple[str, ...]:
 def differ_in_numbers_alone(first: str, second: str) -> bool:
     """Return True if two texts have other numbers, and otherwise the same words in their order.
 
-    Numbers that have the same digits, with other hyphens, slashes or blanks within, are the same.
+    Numbers that have the same digits, with other hyphens, slashes or blanks within, are the same,
+    and so are dates if only the order of day and month differs, which slashes of one leave open.
     """
     words, others = Counter(words_of(first)), Counter(words_of(second))
     for word in (words - others) | (others - words):  # seen soonest, and of most pairs
@@ -138,9 +151,21 @@ def differ_in_numbers_alone(first: str, second: str) -> bool:
     if rest[0] != rest[1]:
         return False
     numbers, other_numbers = list_numbers(first), list_numbers(second)
+    if (_OPEN_DATE.search(first) is None) != (_OPEN_DATE.search(second) is None):
+        numbers, other_numbers = map(_sort_dates, (numbers, other_numbers))
     if sorted(numbers) == sorted(other_numbers):
         return False
     return _WITHIN.sub("", "".join(numbers)) != _WITHIN.sub("", "".join(other_numbers))
+
+
+def _sort_dates(numbers: Iterable[str]) -> list[str]:
+    """Write day and month of each date in the order of their size."""
+    return [
+        f"{number[:5]}{'-'.join(sorted(number[5:].split('-')))}"
+        if _SHOWN_DATE.fullmatch(number)
+        else number
+        for number in numbers
+    ]
 
 
 def join_numbers(text: str) -> str:
@@ -264,4 +289,4 @@ def _fold(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _MIXED_FRACTION.sub(" ", text)).translate(_ALIKE)
         text = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
-    return _IBAN.sub(lambda match: match[0].replace(" ", ""), read_numerals(text))
+    return _CODE.sub(lambda match: _BETWEEN_GROUPS.sub("", match[0]), read_numerals(text))

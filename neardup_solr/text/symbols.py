@@ -36,6 +36,8 @@ _REWRITTEN = (
     (regex(r"(?<=\S)\||\|(?=\S)"), _BAR),
     (regex(r"(?<![^\s(\[=<>])(?<!\d )[\u2012\u2013](?=\d)"), _MINUS),
     (regex(r"\?{2,}"), "?"),
+    # A smiley that weeps: one that smiles says no more than an exclamation mark.
+    (regex(r"(?:(?<=\s)|^)[:;=]['\u2019]?-?[(\[/|](?=[\s.,!?]|$)", re.MULTILINE), "\u2639"),
 )
 
 

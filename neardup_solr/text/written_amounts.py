@@ -28,7 +28,7 @@ GROUPS = regex(
     r")",
     re.I,
 )
-FRACTION = regex(r"(?<![\w.,:/-])(\d{1,2})/(2|3|4|8)(?![\d.,:/-]|\w{3})")
+FRACTION = regex(r"(?<![\w.,:/-])(?:(\d{1,3})\s)?(\d{1,2})/(2|3|4|8)(?![\d.,:/-]|\w{3})")
 PARTS = regex(r"\d++(?:[.:]\d++)++")
 _RUN_DIGITS = 7  # from which digits are compared without what separates them
 _LAST_DIGITS = 9  # of a telephone, with or without the code of its country
@@ -56,10 +56,20 @@ def join_parts(match: re.Match[str]) -> str:
     return number if is_run and not is_address else POINT.join(parts)
 
 
+def write_fraction(match: re.Match[str]) -> str:
+    """Write a fraction below 1, and a whole number before it, as a decimal, but for thirds."""
+    whole, over, under = match[1] or "0", int(match[2]), int(match[3])
+    if not 0 < over < under or under == 3:
+        return match[0]
+    return whole + f"{over / under:g}"[1:]
+
+
 def join_fraction(match: re.Match[str]) -> str:
-    """Join the parts of a fraction below 1."""
-    over, under = int(match[1]), int(match[2])
-    return f"{over}{POINT * 2}{under}" if 0 < over < under else match[0]
+    """Join the parts of a fraction below 1 as those of a decimal, and thirds by themselves."""
+    whole, over, under = match.groups()
+    if 0 < int(over) < int(under) == 3:
+        return f"{whole + ' ' if whole else ''}{over}{POINT * 2}{under}"
+    return write_fraction(match)
 
 
 def write_groups(match: re.Match[str]) -> str:

@@ -43,9 +43,14 @@ TIME = regex(
 
 
 def write_date(match: re.Match[str]) -> str:
-    parts = [int(part) for part in match.groups() if part is not None and part.isdigit()]
-    year = max(parts)
-    return _make_date(year, *parts[1:]) if parts[0] == year else _make_date(year, *parts[:2])
+    year, _, month, day, first, sign, second, last, *named = match.groups()
+    if last is None:
+        return _make_date(*map(int, named if year is None else (year, month, day)))
+    low, high = sorted((int(first), int(second)))
+    # The month is first behind slashes, the day behind points and hyphens, if it may be either.
+    is_month_first = sign == "/" and high <= 12
+    month, day = (int(first), int(second)) if is_month_first else (int(second), int(first))
+    return _make_date(int(last), *((low, high) if high > 12 else (month, day)))
 
 
 def write_day_first(match: re.Match[str]) -> str:
@@ -64,11 +69,10 @@ def _write_named_date(written: str, day: str, name: str, year: str | None) -> st
 
 
 def _make_date(year: int, month: int, day: int) -> str:
-    """Write a date as a word. Day and month are in the order of their size, as nobody knows it."""
-    low, high = sorted((month, day))
-    if not (1 <= low <= 12 and high <= 31):
+    """Write a date as a word."""
+    if not (1 <= month <= 12 and 1 <= day <= 31):
         return f"{year}-{month}-{day}"
-    return f" d{year:04}{low:02}{high:02} "
+    return f" d{year:04}{month:02}{day:02} "
 
 
 def show_date(number: str) -> str:

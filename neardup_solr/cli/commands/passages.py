@@ -10,7 +10,7 @@ import click
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE
-from neardup_solr.cli.typed import Typed, has_no_solr, open_other_side
+from neardup_solr.cli.typed import Typed, choose_columns, has_no_solr
 
 if TYPE_CHECKING:
     from neardup_solr import Passages
@@ -46,7 +46,9 @@ def passages(
         raise click.BadParameter("name a file, or a collection with -c")
     if strike is not None:
         _check_strike(typed, strike)
-    typed = open_other_side(typed)
+    from neardup_solr.verbs.passages.request import PassagesRequest
+
+    typed = choose_columns(typed, PassagesRequest).typed
     prints_table = output is None and as_rows is None
     with show.watch() as watching:
         place = typed["source"] or typed.connect()

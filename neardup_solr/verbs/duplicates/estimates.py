@@ -47,7 +47,11 @@ def count_beyond(comparison: Comparison, candidates: Candidates) -> tuple[int, i
 
 def count_numeric(comparison: Comparison, verified: Verified) -> int:
     """Count, about, the pairs whose texts differ in numbers alone, by a sample of the pairs."""
-    pairs = verified.pairs[verified.similarities < 1.0]
+    is_other, copies = verified.similarities < 1.0, comparison.copies
+    if copies is not None and not comparison.columns:  # -5 is not +5, though they are as similar
+        keys = copies.keys[verified.pairs]
+        is_other |= keys[:, 0] != keys[:, 1]
+    pairs = verified.pairs[is_other]
     if not len(pairs) or comparison.plan.equal or not comparison.corpus.measure.needs_texts:
         return 0
     sample = pairs[:: -(-len(pairs) // SAMPLE)]

@@ -21,6 +21,7 @@ from neardup_solr.measures.sets import count_shared_bands
 from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.progress import gc_disabled
 from neardup_solr.records import NO_DISTANCE, sort_naturally
+from neardup_solr.text.numbers import join_numbers
 from neardup_solr.text.symbols import mark_symbols
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus
@@ -158,10 +159,12 @@ def _number_forms(
 def _number_texts(comparison: Comparison, rows: RowNumbers, forms: Labels) -> Labels:
     """Number the texts of documents: of equal `forms` those whose symbols differ, too.
 
-    Only texts of equal normal forms are read, and symbols looked for in those that differ.
+    Only texts of equal normal forms are read, and symbols looked for in those that differ, with
+    numbers written as they are compared: another notation is no other symbol.
     """
     if not comparison.corpus.measure.needs_texts:
         return forms
+    joins_numbers = bool(comparison.columns) or comparison.corpus.joins_numbers
     _, forms, counts = np.unique(forms, return_inverse=True, return_counts=True)
     forms = forms.reshape(-1)
     hashes = np.zeros(len(rows), dtype=np.uint64)
@@ -174,7 +177,8 @@ def _number_texts(comparison: Comparison, rows: RowNumbers, forms: Labels) -> La
     for part in _in_parts(np.flatnonzero(varies[forms]), rows):
         wordings = read_wordings(comparison, rows[part].tolist())
         for node, wording in zip(part.tolist(), wordings, strict=True):
-            key = int(forms[node]), tuple(map(mark_symbols, wording))
+            compared = map(join_numbers, wording) if joins_numbers else wording
+            key = int(forms[node]), tuple(map(mark_symbols, compared))
             numbers[node] = keys.setdefault(key, len(counts) + len(keys))
     return numbers
 

@@ -316,7 +316,8 @@ class Duplicates:
         }
         meant = {NUMBERS: self.numeric, SYMBOLS: self.symbolic}
         separated = self.separated.get(rule, 0)
-        if separated > OTHERS * meant[rule]:  # what differs in words, too, may be copies
+        # It separates too few, or what differs in words, too, and may be copies.
+        if not meant[rule] / OTHERS <= separated <= OTHERS * meant[rule]:
             return f"{differ[rule]}; {LOOK}"
         return f"{differ[rule]}; use `equal` {rule} to separate them (about {separated:,})"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from neardup_solr.argument_types import OneOrMore
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.settings import Settings, require_words
+from neardup_solr.sources.choice import ColumnRequest
 from neardup_solr.sources.source import is_collection
 from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
 from neardup_solr.verbs.duplicates.request import DuplicatesRequest
@@ -37,6 +38,14 @@ class PassagesRequest:
     patience: float | str = "5m"
     on_error: OnError | None = None
     on_progress: OnProgress | None = None
+
+    @property
+    def column_request(self) -> ColumnRequest:
+        """The columns that are named, and what others are chosen by."""
+        return ColumnRequest(
+            source=self.source, against=self.against, id=self.id, text=self.text, fields=None,
+            measure="words",
+        )  # fmt: skip
 
     def make_plan(self) -> RunPlan:
         """Check the arguments, and plan how the documents are read.

@@ -100,6 +100,13 @@ def test_an_impossible_pattern_is_refused() -> None:
         nd.duplicates([], equal="(")
 
 
+def test_a_rule_that_lacks_its_last_letter_is_refused() -> None:
+    """`number` would be a pattern that nobody means."""
+    with pytest.raises(nd.ArgumentError) as raised:
+        nd.duplicates([], equal="number")
+    assert "numbers" in raised.value.next_step
+
+
 @pytest.mark.parametrize(
     ("first", "second", "alone"),
     [
@@ -108,6 +115,7 @@ def test_an_impossible_pattern_is_refused() -> None:
         ("Release 3.1.4 notes", "Release 3.1.5 news", False),
         ("The same text", "The same text", False),
         ("Room 5, floor 2", "Room 2, floor 5", False),  # the same numbers
+        ("on 03/04/2024", "on 2024-04-03", False),  # slashes leave the order open
     ],
 )
 def test_texts_differ_in_numbers_alone(first: str, second: str, alone: bool) -> None:
@@ -143,6 +151,10 @@ def test_texts_differ_in_numbers_alone(first: str, second: str, alone: bool) -> 
         ("commit a1b2c3d4 x", "commit d4c3b2a1 x"),
         ("7f3e9c1a-1111-4222-8333-0123456789ab", "8f3e9c1a-1111-4222-8333-0123456789ab"),
         ("session id: 4711 ended", "session id: 4712 ended"),
+        ("\u00bd cup of milk", "0.5 cup of milk"),
+        ("1 1/4 cups of milk", "1.25 cups of milk"),
+        ("card 4111 1111 1111 1111", "card 4111111111111111"),
+        ("am 3.4.2021 da", "am 2021-04-03 da"),
     ],
 )
 def test_the_same_in_another_notation(first: str, second: str) -> None:
@@ -166,6 +178,9 @@ def test_the_same_in_another_notation(first: str, second: str) -> None:
         ("14 February 1845", "15 February 1845"),
         ("call 0415 264577", "call 0415 264578"),
         ("for $12.50", "for $12.60"),
+        ("on 2024-03-04", "on 2024-04-03"),
+        ("on 03/04/2024", "on 04/03/2024"),
+        ("\u00bd cup of milk", "\u00bc cup of milk"),
     ],
 )
 def test_other_values(first: str, second: str) -> None:

@@ -16,6 +16,8 @@ PLACES = "mill lane boat lamp heron otter weir quay barn ford holm cliff moss ha
 THINGS = "river museum library bridge station garden school concert evening ticket square bottle"
 WORDS = [*PLACES.split(), *THINGS.split()]
 COUNT = 20
+EASTERN = {ord("0") + digit: "\u0660\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669"[digit]
+           for digit in range(10)}  # fmt: skip
 
 
 def write_digit(end: str) -> Callable[[int], str]:
@@ -194,3 +196,52 @@ def test_numbers_in_fields_of_text(other: str, least: int, most: int) -> None:
     pairs = {(pair.id, pair.other_id) for pair in found.pairs}
     assert {(f"{at}a", f"{at}b") for at in range(60)} <= pairs
     assert least <= sum("c" in f"{pair}" for pair in pairs) <= most
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda at: (f"in {1900 + at}", f"in {str(1900 + at).translate(EASTERN)}"),
+        lambda at: (f"on {at + 1} March 2024", f"on 2024-03-{at + 1:02}"),
+        lambda at: (f"on {at + 1}. April 2024", f"on {at + 1}.4.2024"),
+        lambda at: (f"part {at + 1}", f"part {'I' * (at % 3 + 1)}" if at < 3 else f"part {at + 1}"),
+        lambda at: (f"at -{at + 2} degrees", f"at \u2212{at + 2} degrees"),
+        lambda at: ("\u00bd cup", "0.5 cup") if at % 2 else ("1 3/4 cup", "1.75 cup"),
+        lambda at: (f"978-3-16-1484{at + 10}-0", f"9783161484{at + 10}0"),
+        lambda at: (f"4111 1111 1111 11{at + 10}", f"41111111111111{at + 10}"),
+    ],
+)
+def test_another_notation_is_no_doubt(write: Callable[[int], tuple[str, str]]) -> None:
+    """Numbers in another notation are equal, and differ in no symbols."""
+    draw = random.Random(2)
+    rows = []
+    for at in range(COUNT):
+        text = " ".join(draw.sample(WORDS, 9))
+        rows += [{"id": f"{at}{side}", "text": f"{text} {number}"}
+                 for side, number in zip("ab", write(at), strict=True)]  # fmt: skip
+    found = nd.duplicates(rows, measure="records")
+    assert sum(pair.id[:-1] == pair.other_id[:-1] for pair in found.pairs) == COUNT
+    assert (found.symbolic, found.numeric, found.doubt) == (0, 0, "")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2024-03-04", "2024-04-03"),
+        ("4 March 2024", "3 April 2024"),
+        ("March 4, 2024", "2024-04-03"),
+        ("04.03.2024", "03.04.2024"),
+        ("03/04/2024", "04/03/2024"),
+    ],
+)
+def test_the_month_is_not_the_day(first: str, second: str) -> None:
+    """Two dates are others though they have the same numbers."""
+    assert count_near(lambda _: f"on {first}", lambda _: f"on {second}", words=12) == 0
+
+
+def test_other_signs_are_told() -> None:
+    """A pair that is as similar as copies differs in a number if its sign is another."""
+    rows = [("a", f"{' '.join(WORDS[:12])} +34"), ("b", f"{' '.join(WORDS[:12])} -34")]
+    found = nd.duplicates(rows, measure="records")
+    assert (len(found), found.numeric) == (1, 1)
+    assert "numbers" in found.doubt

@@ -64,6 +64,15 @@ def test_a_file_that_is_not_of_the_encoding(tmp_path: Path, name: str, encoding:
         told(path, encoding=encoding)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "cp037", "cp500"])
+def test_utf8_is_told_if_a_wide_encoding_is_named(tmp_path: Path, encoding: str) -> None:
+    """The file is a text: the option is wrong."""
+    path = write(tmp_path / "a.csv", "id,text\n1,größer\n2,kleiner\n")
+    with refusal(SourceError, "encoding", "UTF-8", encoding) as caught:
+        told(path, encoding=encoding)
+    assert caught.value.next_step == "leave `encoding` out"
+
+
 @pytest.mark.parametrize(
     "content", ["id,text\n1,größer\n2,größer\n", "id,text,größe\n1,a,b\n"], ids=["rows", "header"]
 )

@@ -52,6 +52,8 @@ def differ_in_symbols(first: str, second: str) -> bool:
         ("e4 e5 Nf3+ for 2", "e4 e5 Nf3 for 2"),
         ("You did it?", "You did it."),
         ("AT&T shares", "AT T shares"),
+        ("we heard of it today :-)", "we heard of it today :-("),
+        ("so it went :/ again", "so it went again"),
     ],
 )
 def test_other_symbols(first: str, second: str) -> None:
@@ -94,6 +96,7 @@ def test_signs_of_the_first_normalization(first: str, second: str) -> None:
         ("Stra\u00dfe > 5", "STRASSE > 5"),
         ("12/05/2020", "12.05.2020"),
         ("\u2764\ufe0f you", "\u2764 you"),
+        ("we heard of it today :)", "we heard of it today"),
     ],
 )
 def test_prints_of_a_text(first: str, second: str) -> None:

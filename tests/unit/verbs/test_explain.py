@@ -543,3 +543,15 @@ def test_very_long_texts_are_compared_in_parts() -> None:
     assert (passage.relation, passage.words) == ("copy", 40_001)
     assert [change.kind for change in explanation.facts.changes] == ["equal", "insert", "equal"]
     assert many[39_999] not in explanation._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "typed", [("explain", "1", "2"), ("explain", "1"), ("answer", "1", "2", "same")]
+)
+def test_a_file_where_an_id_is_meant(tmp_path: Path, typed: tuple[str, ...]) -> None:
+    """The message names the option that takes it."""
+    path = tmp_path / "notes.csv"
+    path.write_text("id,text\n1,the ferry leaves at nine\n2,the ferry leaves at ten\n")
+    run = neardup(typed[0], str(path), *typed[1:])
+    assert run.returncode == 2
+    assert f"--source {path}" in run.stderr

@@ -226,3 +226,13 @@ def test_too_few_words_are_refused(words: int) -> None:
     with pytest.raises(nd.ArgumentError) as refused:
         nd.passages([("1", "a b c")], min_words=words)
     assert refused.value.code == "argument-out-of-range"
+
+
+def test_the_columns_that_are_chosen_are_named_as_options(tmp_path: Path) -> None:
+    """What the command says can be typed."""
+    path = tmp_path / "notes.csv"
+    rows = [f"{at},{make_text(20, at)}\n" for at in range(1, 9)]
+    path.write_text("id,note\n" + "".join(rows))
+    run = neardup("passages", str(path))
+    assert run.returncode == 0
+    assert "--text-field note" in run.stderr
