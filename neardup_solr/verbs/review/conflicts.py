@@ -97,14 +97,21 @@ class ConflictQuestions:
         self._placed, _ = place_choices(choices, merged.groups, self._bounds, merged.columns)
 
     def _list_conflicts(self, at: int) -> dict[str, dict[Hashable, list[int]]]:
-        """List the columns in which a group has several values, first that which counts."""
+        """List the columns in which a group has several values.
+
+        First the value that was chosen, if one was, then by frequency; of equals, first the one
+        that counts without a choice.
+        """
         conflicts = {}
         for name, result in self._merged.results.items():
             rows = group_rows(result.keys, *self._bounds[at : at + 2])
-            row, _ = self._placed.get(name, {}).get(at, (result.rows[at], None))
-            order = sorted(rows, key=lambda key: (row not in rows[key], -len(rows[key])))
+            chosen, _ = self._placed.get(name, {}).get(at, (-1, None))
+
+            kept = result.rows[at]
+            ranks = {key: (chosen not in same, -len(same), kept not in same)
+                     for key, same in rows.items()}  # fmt: skip
             if len(rows) > 1:
-                conflicts[name] = {key: rows[key] for key in order}
+                conflicts[name] = {key: rows[key] for key in sorted(rows, key=ranks.__getitem__)}
         return conflicts
 
     def _list_chosen(self, number: int) -> dict[str, Answer]:
@@ -114,15 +121,21 @@ class ConflictQuestions:
                 if at in self._placed.get(name, {})}  # fmt: skip
 
     def _describe(self, number: int) -> list[dict[str, Any]]:
-        """Describe the columns of a group that have several values, and who chose the first."""
+        """Describe the columns of a group that have several values.
+
+        That is who chose the first of them, if somebody did, and the place of the one that is
+        `kept` without a choice.
+        """
         at, chosen = self._groups[number][0], self._list_chosen(number)
         ids, start = self._merged.groups[at].ids, self._bounds[at]
         columns = []
         for name, several in self._list_conflicts(at).items():
             values = [*several.values()][:MOST_VALUES]
             texts = _cut([spell_value(self._merged.columns[name][rows[0]]) for rows in values])
+            kept = self._merged.results[name].rows[at]
             columns.append({
                 "name": name, "who": chosen[name].who if name in chosen else None,
+                "kept": next((at for at, rows in enumerate(values) if kept in rows), -1),
                 "values": [(text, len(rows), [str(ids[row - start]) for row in rows[:MOST_IDS]])
                            for text, rows in zip(texts, values, strict=True)],
             })  # fmt: skip

@@ -317,14 +317,15 @@ function describeValues({ did, undone }) {
   return { changed, pass: "Skipped: nothing was chosen.", choose: "Saved." }[did];
 }
 
-// The values of a column, of which one is chosen: first that which counts without a choice, or was chosen.
-function valueField({ name, who, values: all }, at, records) {
+// The values of a column, of which one is chosen: first that which was chosen, or that of most records.
+function valueField({ name, who, kept, values: all }, at, records) {
   const options = all.map(([text, size, ids], place) => {
     const radio = make("input", { type: "radio", name: `column${at}`, value: place });
     radio.checked = place === 0;
     const names = ids.flatMap((id, index) => [index ? ", " : "", nameRecord(id)]);
-    const chosen = who ? ` – chosen by ${who}` : " – chosen";
-    const from = make("span", { class: "from" }, `${size} of ${count(records, "record")}: `, ...names, size > ids.length ? ", …" : "", place ? "" : who === null ? " – taken if you skip" : chosen);
+    const chosen = place ? "" : who ? ` – chosen by ${who}` : " – chosen";
+    const state = who !== null ? chosen : place === kept ? " – taken if you skip" : "";
+    const from = make("span", { class: "from" }, `${size} of ${count(records, "record")}: `, ...names, size > ids.length ? ", …" : "", state);
     return make("label", {}, radio, make("span", {}, make("bdi", { dir: "auto" }, ...visible(text, IN_TEXTS)), from));
   });
   return make("fieldset", { class: "values" }, make("legend", {}, ...plain(name)), ...options);

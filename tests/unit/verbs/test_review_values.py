@@ -92,6 +92,26 @@ def test_without_a_choice_the_clean_file_is_that_of_merge(tmp_path: Path) -> Non
         assert ask(address, "values").json()["columns"] == first["columns"]
 
 
+def test_the_value_of_most_records_is_chosen_at_first(tmp_path: Path) -> None:
+    """The clean file has it if the group is saved, and that of the first record if it is not."""
+    phones = ["030 1243", "030 1234", "030 1234"]
+    lines = "".join(f"{id},Marta Linsen,{phone}\n" for id, phone in enumerate(phones, 1))
+    lines = f"id,name,phone\n{lines}"
+    for does, phone in (("choose", "030 1234"), ("pass", "030 1243")):
+        folder = tmp_path / does
+        folder.mkdir()
+        with reviewing(folder / "a.jsonl", 0, "--field", "name", lines=lines) as address:
+            shown = ask(address, "values").json()
+            (column,) = shown["columns"]
+            assert list_values(shown, "phone") == ["030 1234", "030 1243"]
+            assert (column["kept"], column["who"]) == (1, None)
+            if does == "choose":
+                choose(address, shown)
+            ask(address, "clean")
+        rows = (folder / "table.clean.csv").read_text().splitlines()
+        assert rows[1:] == [f"1,Marta Linsen,{phone}"]
+
+
 def test_choices_survive_and_can_be_changed(tmp_path: Path) -> None:
     """After a new start, what was chosen is not asked about, but shown on demand."""
     path = tmp_path / "a.jsonl"
