@@ -62,6 +62,8 @@ KEEPER_AWAY = "ZooKeeper is unavailable"
 # How a node begins what it says while it has no ZooKeeper, and what it names as the cause.
 _NO_KEEPER = regex("Cannot talk to ZooKeeper|KeeperErrorCode = (Session expired|ConnectionLoss)")
 _KEEPER_LOST = regex(r"KeeperException\$(SessionExpired|ConnectionLoss)Exception")
+# A query for any value in a field of which nothing tells that: it never succeeds.
+_NOT_SEARCHED = regex("FieldExistsQuery requires that the field indexes")
 # Signs of what the nodes of a SolrCloud say while a node is away, or another becomes the leader.
 _DISTURBED = regex("|".join((
     KEEPER_AWAY, "Cannot talk to ZooKeeper", "KeeperErrorCode", "Could not find collection in zk",
@@ -145,6 +147,7 @@ def _solr_error(url: str, status: int, decoded: Mapping[str, Any]) -> SolrError:
         status = 503  # Solr says 400 or 500, too, depending on what it needed ZooKeeper for
     if status in _OF_CLUSTER and (fault := find_cluster_fault(texts, url, without_keeper)):
         return answer_error(url, status, fault, Passes.ALWAYS)
+    status = 400 if any(map(_NOT_SEARCHED.search, texts)) else status
     is_query = status == 400 and url.rstrip("/").endswith("/select")
     step = "check the query" if is_query else LOG
     code = "solr-refused" if 400 <= status < 500 else "solr-failed"

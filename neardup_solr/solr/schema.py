@@ -25,6 +25,10 @@ EXPORTED = regex(r"(Str|SortableText|Bool|(Int|Long|Float|Double|Date)Point|Trie
 NEST_PATH = "_nest_path_"
 # What Solr rebuilds exactly from docValues alone. Those of a SortableTextField are cut.
 _REBUILT = regex(r"(Str|UUID|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field|EnumFieldType")
+# Types that never give back what they were given, whatever the schema says is stored.
+_NEVER_KEPT = frozenset({"PreAnalyzedField", "RankField"})
+_RANK = "RankField"  # of which all values are in this field of the index
+_RANKS = "_rank_"
 # Solr keeps these by itself.
 INTERNAL = frozenset({"_version_", "_root_", NEST_PATH, "_nest_parent_"})
 CHANGED = "the collection has changed in the meantime; run this again"
@@ -56,7 +60,8 @@ class Field:
 
         DocValues alone are enough only if they count as stored (useDocValuesAsStored).
         """
-        return self.stored or (self.doc_values and self.as_stored)
+        is_stored = self.stored or (self.doc_values and self.as_stored)
+        return is_stored and self.kind not in _NEVER_KEPT
 
     @property
     def is_exported(self) -> bool:
@@ -66,6 +71,8 @@ class Field:
     @property
     def advice(self) -> str:
         """Say what keeps the field when another is updated, as its type allows."""
+        if self.kind in _NEVER_KEPT:
+            return "give {} another type and index these documents again"
         other = "set useDocValuesAsStored" if self.doc_values else "add docValues"
         either = f" (or {other})" if _REBUILT.fullmatch(self.kind) else ""
         return f"store {{}}{either} and index these documents again"
@@ -114,6 +121,17 @@ class Schema:
         matching = (field for field in self.dynamic if fnmatchcase(name, field.name))
         return max(matching, key=lambda field: len(field.name), default=None)
 
+    def use(self, listed: Iterable[str]) -> frozenset[str]:
+        """Return the fields that documents have, of those that Solr lists."""
+        used = frozenset(listed) - INTERNAL
+        ranks = {name for name, each in self.fields.items() if each.kind == _RANK}
+        return used - {_RANKS} | ranks if _RANKS in used and ranks else used
+
+    def query_rank(self, name: str) -> str:
+        """Make a query for the documents that have a value in a field of ranks, "" for others."""
+        each = self.field(name)
+        return f"{{!rank f='{name}'}}" if each is not None and each.kind == _RANK else ""
+
     def can_export(self, name: str) -> bool:
         """Return True if /export can read a field and its list of fields can hold the name."""
         field = self.field(name)
@@ -129,6 +147,8 @@ class Schema:
         field = self.field(name)
         if field is None or field.is_kept or not (field.indexed or field.doc_values):
             return ""
+        if field.kind in _NEVER_KEPT:
+            return f"a {field.kind} does not give back the value that it was given"
         sources = list(self.sources(name, used))
         if not sources:
             if field.doc_values:

@@ -82,6 +82,7 @@ def read_facts(
     used = admin.used_fields(collection) if documents else frozenset[str]()
     written, empty = dict[str, int](), tuple[str, ...]()
     if used is not None:
+        used = fields.use(used)
         losses = LossCheck(collection, frozenset(own_schema.own_fields(names)))
         used -= {name for name in fields.lost(used) if not losses.has_values(name)}
         safe = used - fields.lost(used).keys()

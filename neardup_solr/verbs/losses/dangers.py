@@ -81,11 +81,13 @@ def make_plan(
     can_search: Callable[[str], bool],
 ) -> LossPlan:
     """Say what to look for in documents that have these fields, or any if Solr does not tell."""
-    used = frozenset(fields.fields if described is None else described) - INTERNAL
+    used = fields.use(fields.fields if described is None else described)
     others = sorted(used - ours)
     lost = {name: why for name, why in fields.lost(used).items() if name not in ours}
     dangers = [
-        Danger(name, _query_lost(name, can_search), _of_lost(why), fields.advise(name, used))
+        Danger(
+            name, _query_lost(fields, name, can_search), _of_lost(why), fields.advise(name, used)
+        )
         for name, why in lost.items()
     ]
     hidden = (
@@ -109,9 +111,10 @@ def make_plan(
     )
 
 
-def _query_lost(name: str, can_search: Callable[[str], bool]) -> str:
+def _query_lost(fields: Schema, name: str, can_search: Callable[[str], bool]) -> str:
     """Make a query for the documents with a field, or for all if Solr cannot search for it."""
-    return query.having(name) if can_search(name) else "*:*"
+    having = query.having(name) if can_search(name) else "*:*"
+    return fields.query_rank(name) or having
 
 
 def _of_lost(why: str) -> str:
@@ -126,7 +129,7 @@ def query_hidden(
     It is "" for other fields, and if no query finds such documents.
     """
     each = fields.field(name)
-    if each is None or each.is_kept or not any(name == place for _, place in fields.copies):
+    if each is None or each.is_kept or not any(fields.sources(name, used)):
         return ""
     sources = [source for source in fields.sources(name, used) if source in used]
     has_key = fields.key in sources

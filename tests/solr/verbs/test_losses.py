@@ -49,6 +49,14 @@ FIELDS = """
   <copyField source="label" dest="only_found"/>
   <copyField source="label" dest="label_copy_s" maxChars="3"/>
   <copyField source="*_from" dest="*_twice"/>
+  <fieldType name="ranks" class="solr.RankField"/>
+  <fieldType name="analyzed" class="solr.PreAnalyzedField"/>
+  <fieldType name="bare" class="solr.LatLonPointSpatialField" docValues="false"/>
+  <field name="clicks" type="ranks"/>
+  <field name="tokens" type="analyzed" indexed="true" stored="true"/>
+  <field name="spot" type="bare" indexed="true" stored="false"/>
+  <dynamicField name="*_folded" type="text" indexed="true" stored="false"/>
+  <copyField source="*_from" dest="*_folded"/>
 """
 TRIMMING = '<processor class="solr.TrimFieldUpdateProcessorFactory"/>'  # or it is written whole
 # What a document has, the field that an update of it would lose, and a query that finds it.
@@ -66,6 +74,11 @@ LOSSES: dict[str, tuple[dict[str, Any], str, str]] = {
     "date": ({"noted": "2026-01-02T00:00:00Z"}, "seen_text", "seen_text:02t00"),
     "searched": ({"only_found": ["seven"]}, "only_found", "only_found:seven"),
     "pattern": ({"a_from": "seven"}, "a_twice", "a_twice:seven"),
+    "folded": ({"b_folded": "seven", "c_from": "t"}, "b_folded", "b_folded:seven"),
+    "rank": ({"clicks": 7.5}, "clicks", "{!rank f=clicks}"),
+    "analyzed": ({"tokens": '{"v":"1","str":"shown","tokens":[{"t":"seven"}]}'},
+                 "tokens", "{!raw f=tokens}seven"),
+    "point": ({"spot": "45,9"}, "spot", "{!geofilt sfield=spot pt=45,9 d=1}"),
     "children": ({"_childDocuments_": [{"key": "child"}]}, "_root_", "key:child"),
     "named": ({"kids": [{"key": "kid", "title": "u", "stock_left": 7}]},
               "stock_left", "stock_left:7"),
