@@ -42,15 +42,20 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 def pytest_configure() -> None:
     """Take SIGINT as usual: the background job of a shell ignores it, as would all it starts.
 
-    No example of hypothesis is timed, as a busy machine would fail it; `scripts/test --all`
-    tries more of them.
+    Hypothesis times neither examples nor how they are made, as a busy machine would fail it;
+    `scripts/test --all` tries more of them.
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP"):  # nohup ignores it, as would all that the tests start
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
     examples = sized(usual=20, full=100)
-    hypothesis.settings.register_profile("untimed", deadline=None, max_examples=examples)
+    hypothesis.settings.register_profile(
+        "untimed",
+        deadline=None,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+        max_examples=examples,
+    )
     hypothesis.settings.load_profile("untimed")
     os.environ["NEARDUP_PROGRESS"] = "0"  # a busy machine would print lines between others
     if not tier():

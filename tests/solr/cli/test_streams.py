@@ -90,9 +90,9 @@ def test_an_interrupt_does_not_wait_for_a_commit(solr: nd.Collection, seconds: f
             decided.set()
             time.sleep(seconds)
             running.send_signal(signal.SIGINT)
-            assert commits.wait(20)
+            assert commits.wait(60)
             try:
-                _, said = running.communicate(timeout=20)
+                _, said = running.communicate(timeout=60)
             finally:
                 running.kill()
                 over.set()
@@ -115,7 +115,7 @@ def test_a_person_is_told_that_typing_is_awaited(solr: nd.Collection) -> None:
             assert running.stderr is not None
             assert running.stderr.readline().startswith("Reading documents from the keyboard")
             os.write(person, b"1 one two three\n\x04")
-            running.communicate(timeout=30)
+            running.communicate(timeout=60)
     assert running.returncode == 0
     assert solr.count() == 1
 

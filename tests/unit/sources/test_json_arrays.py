@@ -113,7 +113,9 @@ def test_an_element_is_too_large_wherever_it_stands(
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     rows=st.lists(st.tuples(st.text(min_size=1, max_size=20), st.text()), min_size=1, max_size=9),

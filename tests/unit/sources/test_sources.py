@@ -236,7 +236,9 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"))
 IDS = TEXT.filter(lambda text: 0 < len(text.encode()) <= 512)
 ROWS = st.lists(st.tuples(IDS, TEXT), max_size=20)
 round_trip = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 
