@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -56,6 +56,8 @@ from neardup_solr.text.written_dates import (
 
 NEAR = 48  # characters beside digits, in which a notation has its words and signs
 FEW = 3  # words beside names, up to which a text consists of these
+CODE, FEWEST_DIGITS = 4, 6  # digits of the code of a country at most, of a telephone at least
+YEAR = 4  # digits
 _PART = r"[^\W_]*\d[^\W_]*"  # letters and digits, with a digit
 _NUMBER = regex(rf"(?<![^\W_])(?:(?<!\S)-(?=\d))?{_PART}(?:[.,:/'-]{_PART})*")
 _HYPHENED = regex(r"\b([^\W\d_])-(?=\d)")  # B-52 is B52
@@ -140,7 +142,8 @@ def differ_in_numbers_alone(first: str, second: str) -> bool:
     """Return True if two texts have other numbers, and otherwise the same words in their order.
 
     Numbers that have the same digits, with other hyphens, slashes or blanks within, are the same,
-    and so are dates if only the order of day and month differs, which slashes of one leave open.
+    and so are dates if only the order of day and month differs, which slashes of one leave open,
+    or one has no century, and telephones if one has no code of a country.
     """
     words, others = Counter(words_of(first)), Counter(words_of(second))
     for word in (words - others) | (others - words):  # seen soonest, and of most pairs
@@ -153,9 +156,29 @@ def differ_in_numbers_alone(first: str, second: str) -> bool:
     numbers, other_numbers = list_numbers(first), list_numbers(second)
     if (_OPEN_DATE.search(first) is None) != (_OPEN_DATE.search(second) is None):
         numbers, other_numbers = map(_sort_dates, (numbers, other_numbers))
-    if sorted(numbers) == sorted(other_numbers):
-        return False
-    return _WITHIN.sub("", "".join(numbers)) != _WITHIN.sub("", "".join(other_numbers))
+    counts, other_counts = Counter(numbers), Counter(other_numbers)
+    alone = [*(counts - other_counts).elements()], [*(other_counts - counts).elements()]
+    return any(alone) and not _are_written_otherwise(*alone)
+
+
+def _are_written_otherwise(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Return True if the numbers of two texts are the same, but for how they are grouped or cut."""
+    short, long = sorted((_WITHIN.sub("", "".join(each)).lstrip("0") for each in (some, others)),
+                         key=len)  # fmt: skip
+    is_phone = long.isdecimal() and len(long) - len(short) <= CODE and len(short) >= FEWEST_DIGITS
+    if short == long or (is_phone and long.endswith(short)):
+        return True
+    return len(some) == len(others) and all(map(_are_one_date, some, others))
+
+
+def _are_one_date(number: str, other: str) -> bool:
+    """Return True if two numbers have the same month of a year, or day if one has no century."""
+    short, long = sorted((_DIGITS.findall(number), _DIGITS.findall(other)),
+                         key=lambda parts: max(map(len, parts), default=0))  # fmt: skip
+    if max(map(len, short), default=0) == YEAR:
+        return len(short) == 2 and [*map(int, short)] == [*map(int, long)]
+    days = [int(part) % 100 for part in long[::-1]]  # written as 2020-11-22
+    return len(short) == 3 and len(long[0]) == YEAR and [*map(int, short)] == days
 
 
 def _sort_dates(numbers: Iterable[str]) -> list[str]:

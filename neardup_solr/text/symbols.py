@@ -16,9 +16,10 @@ _TIMES, _OVER, _MINUS, _NOT, _BAR, _POWER = "\u2217\u2215\u2212\u00ac\u2223^"
 # Symbols of the same meaning. An inequality is written as in programs.
 _ALIKE = str.maketrans(
     {"\u2264": "<=", "\u2265": ">=", "\u2260": f"{_NOT}=", "\u00d7": _TIMES, "\u22c5": _TIMES,
-     "\u00f7": _OVER, "\u2044": _OVER, "\u061f": "?", "\u066a": "%"}
+     "\u2248": "~", "\u00f7": _OVER, "\u2044": _OVER, "\u061f": "?", "\u066a": "%"}
 )  # fmt: skip
 _MARKS = f"%\u2030\u2031&@#?\u00a7{_POWER}"  # that are no symbols by their category
+_MONEY = "$\u00a2-\u00a5\u20a0-\u20cf\u0e3f\u09f2\u09f3\u17db"  # which stands before or behind
 _NEVER = "`|\u00a9\u00ae\u2117\ufffc"  # symbols by their category
 _CATEGORIES = ("Sm", "Sc", "So")
 _RAISED = regex(r"(?<=\d)(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])")  # 10⁵ is not 105
@@ -31,7 +32,12 @@ _REWRITTEN = (
     # Signs that say something only where they stand between words, or before one.
     (regex(r"(?<=[\w)\]])\*\*(?=[\w(\[])|(?<=[\w)\]] )\*\*(?= [\w(\[])"), _TIMES * 2),
     (regex(r"(?<=[\w)\]])\*(?=[\w(\[])|(?<=[\w)\]] )\*(?= [\w(\[])"), _TIMES),
-    (regex(r"(?<![\d/.])(\d+) ?/ ?(\d+)(?![\d/]|\.\d)"), rf"\1{_OVER}\2"),
+    # Neither a telephone nor a month of a year.
+    (
+        regex(r"(?<![\d/.])(?!0\d)(\d+) ?/ ?(?!0\d|(?:19|20)\d\d\b)(\d+)(?![\d/]|\.\d)"),
+        rf"\1{_OVER}\2",
+    ),
+    (regex(rf"([{_MONEY}])\s?(\d+(?:[., '\u2019]\d{{3}})*(?:[.,]\d+)?)"), r"\2\1"),
     (regex(r"(?<![\w)\]!?.,;:'\"])!(?=[\w(=!])"), _NOT),
     (regex(r"(?<=\S)\||\|(?=\S)"), _BAR),
     (regex(r"(?<![^\s(\[=<>])(?<!\d )[\u2012\u2013](?=\d)"), _MINUS),
@@ -73,5 +79,11 @@ def list_symbols(text: str) -> list[str]:
 
 
 def have_same_symbols(text: str, other: str) -> bool:
-    """Return True if two texts of the same normal form have the same symbols, too."""
-    return text == other or mark_symbols(text) == mark_symbols(other)
+    """Return True if two texts of the same normal form have the same symbols, too.
+
+    If numbers stand in them in other notations, as measures read them alike, the symbols tell.
+    """
+    if text == other or (marked := mark_symbols(text)) == (other_marked := mark_symbols(other)):
+        return True
+    letters, others = ("".join(filter(str.isalnum, each)) for each in (marked, other_marked))
+    return letters != others and list_symbols(text) == list_symbols(other)

@@ -315,7 +315,8 @@ class Duplicates:
             SYMBOLS: f"{self.symbolic:,} of {pairs} differ only in symbols",
         }
         meant = {NUMBERS: self.numeric, SYMBOLS: self.symbolic}
-        separated = self.separated.get(rule, 0)
+        if (separated := self.separated.get(rule)) is None:  # not counted at a higher threshold
+            return f"{differ[rule]}; use `equal` {rule} to separate them"
         # It separates too few, or what differs in words, too, and may be copies.
         if not meant[rule] / OTHERS <= separated <= OTHERS * meant[rule]:
             return f"{differ[rule]}; {LOOK}"

@@ -249,6 +249,29 @@ NOTATIONS = [
 ]  # fmt: skip
 
 
+CUT = [
+    ("call 0497 / 47 08 {0}2 soon", "call 0497-4708{0}2 soon"),
+    ("+49 (0)40 1234{0}6", "040 1234{0}6"), ("14.0{0}.20", "14.0{0}.2020"),
+    ("0{0}/2024", "0{0}.2024"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), CUT)
+def test_what_a_number_lacks_is_no_difference(first: str, second: str) -> None:
+    """Groups of digits, the code of a country and a century ask nobody, unless they differ."""
+    text = " ".join(WORDS * 3)
+    pairs = {
+        "same": (first.format(3), second.format(3)),
+        "other": (first.format(3), second.format(4)),
+    }
+    found = {
+        name: nd.duplicates([f"{text} {one} {text}" for one in both], measure="words")
+        for name, both in pairs.items()
+    }
+    assert (len(found["same"]), found["same"].doubt) == (1, "")
+    assert found["other"].doubt
+
+
 @pytest.mark.parametrize(("first", "second"), NOTATIONS)
 def test_another_notation_is_removed_unasked(tmp_path: Path, first: str, second: str) -> None:
     """Letters and their copies, with dates, telephones, prices or links in their notation."""
