@@ -23,6 +23,7 @@ from neardup_solr.records import as_text
 from neardup_solr.regex import regex
 from neardup_solr.settings import NORMALIZATION
 from neardup_solr.text.numbers import join_numbers
+from neardup_solr.text.written_dates import are_day_first
 
 KINDS: tuple[FieldKind, ...] = get_args(FieldKind)
 MISSING = -1
@@ -224,7 +225,10 @@ def _read_values(kind: FieldKind, texts: Sequence[str]) -> Iterator[tuple[str, t
     if kind not in ("text", "exact"):
         yield from (_read_value(kind, text) for text in texts)
         return
-    joined = list(map(join_numbers, texts)) if kind == "text" else texts
+    joined: Sequence[str] = texts
+    if kind == "text":
+        is_day_first = are_day_first(texts)
+        joined = [join_numbers(text, is_day_first=is_day_first) for text in texts]
     for text, form in zip(texts, normal_forms(joined, NORMALIZATION), strict=True):
         if kind == "text" and "@" in text and " " not in text:
             form = _JOINS.sub(" ", form)  # a slip in ann.lee7@web.org is in a word

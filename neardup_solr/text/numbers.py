@@ -47,6 +47,7 @@ from neardup_solr.text.written_dates import (
     TIME,
     show_date,
     write_date,
+    write_date_day_first,
     write_day_first,
     write_month_first,
     write_named_day,
@@ -116,6 +117,10 @@ _WHOLE_NOTATIONS = (
     *((pattern, _JOINED.get(pattern, write)) for pattern, write in _NOTATIONS),
     (PARTS, join_parts),
     (_NEGATIVE, POINT),
+)
+_DAY_FIRST_NOTATIONS = tuple(
+    (pattern, write_date_day_first if pattern is DATE else write)
+    for pattern, write in _WHOLE_NOTATIONS
 )
 
 
@@ -191,12 +196,13 @@ def _sort_dates(numbers: Iterable[str]) -> list[str]:
     ]
 
 
-def join_numbers(text: str) -> str:
+def join_numbers(text: str, *, is_day_first: bool = False) -> str:
     """Write a text whose normal form has each number as one word: `0.5` is not `0` and `5`.
 
     Dates with a year, times, prices, decimals, thousands and versions are joined by `POINT`, in the
     notation of `list_numbers`; telephones, ranges and other lists keep their parts. Links, hashes,
-    UUIDs and ids become names, if the text has more than `FEW` other words.
+    UUIDs and ids become names, if the text has more than `FEW` other words. Of a date with slashes
+    whose order is open, the month is first, or the day, see `are_day_first`.
     """
     if _PLAIN.fullmatch(text):
         return read_numerals(text)
@@ -209,7 +215,7 @@ def join_numbers(text: str) -> str:
     if not _HAS_PARTS.search(named):
         return read_numerals(named)
     folded = _fold(named).casefold()
-    for pattern, write in _WHOLE_NOTATIONS:
+    for pattern, write in _DAY_FIRST_NOTATIONS if is_day_first else _WHOLE_NOTATIONS:
         folded = pattern.sub(write, folded)
     return folded
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from neardup_solr.regex import regex
 
@@ -40,15 +41,37 @@ TIME = regex(
     r"(?![\w]|[.:]\d)",
     re.I,
 )
+_SLASHED = regex(r"(?<![\w/])(\d{1,2})/ ?(\d{1,2})/ ?\d{4}(?![\w/])")
+
+
+def are_day_first(texts: Iterable[str]) -> bool:
+    """Tell whether the day comes first in most dates with slashes of which one can tell."""
+    balance = 0
+    for text in texts:
+        if "/" in text:
+            for first, second in _SLASHED.findall(text):
+                balance += (int(first) > 12) - (int(second) > 12)
+    return balance > 0
 
 
 def write_date(match: re.Match[str]) -> str:
+    return _write_ordered_date(match, is_day_first=False)
+
+
+def write_date_day_first(match: re.Match[str]) -> str:
+    return _write_ordered_date(match, is_day_first=True)
+
+
+def _write_ordered_date(match: re.Match[str], *, is_day_first: bool) -> str:
+    """Write a date as a word. Of one with slashes that may be either, the caller knows the order.
+
+    The day is first in those with points and hyphens.
+    """
     year, _, month, day, first, sign, second, last, *named = match.groups()
     if last is None:
         return _make_date(*map(int, named if year is None else (year, month, day)))
     low, high = sorted((int(first), int(second)))
-    # The month is first behind slashes, the day behind points and hyphens, if it may be either.
-    is_month_first = sign == "/" and high <= 12
+    is_month_first = sign == "/" and not is_day_first
     month, day = (int(first), int(second)) if is_month_first else (int(second), int(first))
     return _make_date(int(last), *((low, high) if high > 12 else (month, day)))
 

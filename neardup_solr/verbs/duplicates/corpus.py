@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from neardup_solr.sizes import SIZES
 from neardup_solr.sources.source import is_collection
 from neardup_solr.text.numbers import join_numbers
 from neardup_solr.text.packed import Packed, pack, size_of
+from neardup_solr.text.written_dates import are_day_first
 from neardup_solr.verbs.duplicates.from_solr import read_collection, read_settings
 from neardup_solr.verbs.duplicates.from_source import read_source
 from neardup_solr.verbs.duplicates.parts import AT_ONCE, split_fitting
@@ -72,6 +73,7 @@ class Corpus:
     words_read: NDArray[np.int64]
     common: Common | None = None
     _forms: list[str] = field(default_factory=list, init=False)
+    _orders: list[bool] = field(default_factory=list, init=False)  # if days are first, once known
     _words: list[WordLists] = field(default_factory=list, init=False)  # one, or none yet
 
     def __len__(self) -> int:
@@ -171,9 +173,18 @@ class Corpus:
         for at in range(len(self._forms), len(self), AT_ONCE):
             texts = self.compared(range(at, min(at + AT_ONCE, len(self))))
             if self.joins_numbers:
-                texts = [text and join_numbers(text) for text in texts]
+                texts = self.join_numbers(texts)
             self._forms.extend(self.normalize(texts))
         return self._forms
+
+    def join_numbers(self, texts: Iterable[str | None]) -> list[str]:
+        """Write texts so that each number is a word, dates in the order that most texts have."""
+        if not self._orders:
+            blocks = (range(len(self))[at : at + AT_ONCE] for at in range(0, len(self), AT_ONCE))
+            every = (text for block in blocks for text in self.compared(block) if text)
+            self._orders.append(are_day_first(every))
+        (is_day_first,) = self._orders
+        return [join_numbers(text, is_day_first=is_day_first) if text else "" for text in texts]
 
     def words(self) -> WordLists:
         """List the words of all normal forms once, as they are aligned."""

@@ -21,7 +21,6 @@ from neardup_solr.measures.sets import count_shared_bands
 from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.progress import gc_disabled
 from neardup_solr.records import NO_DISTANCE, sort_naturally
-from neardup_solr.text.numbers import join_numbers
 from neardup_solr.text.symbols import mark_symbols
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus
@@ -177,7 +176,7 @@ def _number_texts(comparison: Comparison, rows: RowNumbers, forms: Labels) -> La
     for part in _in_parts(np.flatnonzero(varies[forms]), rows):
         wordings = read_wordings(comparison, rows[part].tolist())
         for node, wording in zip(part.tolist(), wordings, strict=True):
-            compared = map(join_numbers, wording) if joins_numbers else wording
+            compared = comparison.corpus.join_numbers(wording) if joins_numbers else wording
             key = int(forms[node]), tuple(map(mark_symbols, compared))
             numbers[node] = keys.setdefault(key, len(counts) + len(keys))
     return numbers

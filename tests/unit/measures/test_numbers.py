@@ -239,6 +239,27 @@ def test_the_month_is_not_the_day(first: str, second: str) -> None:
     assert count_near(lambda _: f"on {first}", lambda _: f"on {second}", words=12) == 0
 
 
+@pytest.mark.parametrize("form", ["{day:02}/{month:02}/{year}", "{month:02}/{day:02}/{year}"])
+@pytest.mark.parametrize("is_table", [False, True])
+def test_the_source_tells_the_order_of_dates_with_slashes(form: str, is_table: bool) -> None:
+    """Where most have 25/12 or 12/25, 03/04 is read alike, beside another notation."""
+    draw = random.Random(3)
+    rows: list[dict[str, str]] = []
+    for at in range(2 * COUNT):
+        date = {"day": at % 28 + 1, "month": draw.randint(1, 12), "year": 1950 + at}
+        words = draw.sample(WORDS, 6)
+        for side, way in (("a", form), ("b", "{year}-{month:02}-{day:02}")):
+            row = {"name": " ".join(words[:3]), "note": f"born {way.format(**date)}",
+                   "place": " ".join(words[3:])}  # fmt: skip
+            rows.append(
+                {"id": f"{at}{side}"} | (row if is_table else {"text": " ".join(row.values())})
+            )
+    found = nd.duplicates(rows, measure="auto" if is_table else "records")
+    pairs = {(pair.id[:-1], pair.other_id[:-1]) for pair in found.pairs}
+    assert pairs == {(str(at), str(at)) for at in range(2 * COUNT)}
+    assert (found.symbolic, found.numeric) == (0, 0)
+
+
 def test_other_signs_are_told() -> None:
     """A pair that is as similar as copies differs in a number if its sign is another."""
     rows = [("a", f"{' '.join(WORDS[:12])} +34"), ("b", f"{' '.join(WORDS[:12])} -34")]
