@@ -324,7 +324,9 @@ def _open_file(part: SourcePart) -> Any:
         raise part.error(reason, step, code="format-unfit") from error
     except (pyarrow.ArrowException, OSError) as error:
         reason = f"is not a complete Parquet file ({first_line(error)})"
-        step = "check the file, or set `source_format`"
+        is_named = part.reading.source_format is not None
+        step = f"check the file, or {'leave' if is_named else 'set'} `source_format`"
+        step = f"{step} out" if is_named else step
         raise part.error(reason, step, code="file-damaged") from error
 
 

@@ -16,6 +16,7 @@ from neardup_solr.errors import RecordError
 from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Number, Run, characters
 from neardup_solr.sources.column import Columns, dig, list_fields, list_near
 from neardup_solr.sources.encodings import SAMPLE, guess_encoding
+from neardup_solr.sources.json_layouts import step_for_layout
 from neardup_solr.sources.part import NUMBERED, Piece, Record, SourcePart
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.values import (
@@ -278,9 +279,14 @@ def _one_text(value: object, name: str) -> str:
     return value
 
 
-def step_for(errors: Iterable[RecordError], otherwise: str) -> str:
-    """Choose a next step for records that all have the same fault, else `otherwise`."""
+def step_for(errors: Iterable[RecordError], otherwise: str, others: Iterable[str] = ()) -> str:
+    """Choose a next step for records that all have the same fault, else `otherwise`.
+
+    `others` are texts of records that can be read.
+    """
     errors = list(errors)
+    if step := step_for_layout(errors):
+        return step
     reasons = [error.reason for error in errors]
     if all(reason.startswith((NO_ID, EMPTY_ID)) for reason in reasons):
         number = "set `id` to :row to number the records"
@@ -295,7 +301,9 @@ def step_for(errors: Iterable[RecordError], otherwise: str) -> str:
     parts = ([each] if isinstance(each, str) else each.values() for each in records)
     lines = [" ".join(map(str, each)) for each in parts]
     if name := guess_encoding("\n".join(lines).encode("utf-8", "surrogateescape")[:SAMPLE]):
-        return f"it appears to be {name}: set `encoding` to {name}"
+        if all(map(str.isascii, others)):
+            return f"it appears to be {name}: set `encoding` to {name}"
+        return f"they appear to be {name}, but others are UTF-8: write all of them in UTF-8"
     text = "give a text file; if it is UTF-16, set `encoding` to utf-16-le"
     return text if HOLDS_NUL in reasons else "set its `encoding`"
 
@@ -374,7 +382,8 @@ def require_most(part: SourcePart, pieces: Iterator[Piece], step: str) -> Iterat
         _refuse_damage(part, bad[0])
     if 2 * len(bad) > records:
         reason = f"{len(bad)} of the first {records} records cannot be used, the first being "
-        step = step_for(bad, step)
+        good = (piece.text for piece in first if isinstance(piece, Document))
+        step = step_for(bad, step, good)
         raise part.error(reason + describe_error(bad[0]), step, code="records-unusable")
     while first:  # each is let go at once, for they may be large
         yield first.popleft()

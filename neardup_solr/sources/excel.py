@@ -189,7 +189,9 @@ def _complete(part: SourcePart, *passed_on: type[Exception]) -> Iterator[None]:
         if isinstance(error, (SourceError, *passed_on)):
             raise
         reason = f"is not a complete Excel file ({first_line(error)})"
-        raise part.error(reason, "save it as .xlsx", code="file-damaged") from error
+        step = "save it as .xlsx"
+        step = f"{step}, or leave `source_format` out" if part.reading.source_format else step
+        raise part.error(reason, step, code="file-damaged") from error
 
 
 def _check_parts(part: SourcePart, file: BinaryIO) -> None:

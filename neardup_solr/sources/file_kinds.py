@@ -17,6 +17,7 @@ from neardup_solr.regex import regex
 from neardup_solr.sources import magic_bytes
 from neardup_solr.sources.compression import is_compressed
 from neardup_solr.sources.magic_bytes import BEGINNING, MAGIC, Kind
+from neardup_solr.sources.markup import find_markup
 from neardup_solr.sources.part import SourcePart
 
 _FURTHER: Final = [each for each in MAGIC if each[0]]
@@ -27,11 +28,13 @@ _AT_START: Final = {
 # How a text with mark-up or headers may begin; most texts are told from these at once.
 _MARKED: Final = regex(
     rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff"
-    rb"|(?:\xef\xbb\xbf)?\s*(?:[<%@]|\{\\rtf|TY  ?-|From |(?!\{)[!-9;-~]+:[ \t\r\n])"
+    rb"|(?:\xef\xbb\xbf)?\s*(?:[<%@=#;[\x1e]|\{\\rtf|\\doc|TY  ?-|From |(?!\{)[!-9;-~]+:[ \t\r\n]"
+    rb"|BEGIN:V|PMID|FN |WEBVTT|\d+[ \t]*\r?\n\d\d:|msgid |--|PRAGMA|0 HEAD|- [\w-]+:|begin"
+    rb"|\([ld]|c[c_])"
 )
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06\0\0", b"PK\x07\x08")
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_PDF: Final = regex(rb"\s{0,99}%PDF-\d\.\d[ \t]*[\r\n]")
+_PDF: Final = regex(rb"(?:\xef\xbb\xbf)?\s{0,99}%PDF-\d\.\d[ \t]*[\r\n]")
 _HTML: Final = regex(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
     r"<(?:!doctype\s+html\b|html[\s>]|head[\s>]|body[\s>])",
@@ -88,6 +91,8 @@ def _find_binary(head: bytes) -> Kind | None:
     """Tell formats that begin as a text may, too, by more of what they have."""
     if _PDF.match(head) and (b" obj" in head or share_of_controls(head) > FEW_CONTROLS):
         return Kind("a PDF", magic_bytes.PDF_STEP)
+    if head[:4] == b"\xff" * 4 and head[8:12] == b"\x10\0\0\0":
+        return Kind("a stream of Arrow", "write it as Parquet, for example with pyarrow.ipc")
     if head[4:8] == b"ftyp" and head[:3] == b"\0\0\0":
         words = magic_bytes.BRANDS.get(head[8:12], "a video (MP4 or MOV)")
         return Kind(words, magic_bytes.IMAGE if "image" in words else magic_bytes.NO_TEXT)
@@ -177,7 +182,7 @@ def _find_written(head: bytes) -> Kind | None:
     for is_kind, words, format in checks:
         if is_kind(text):
             return Kind(words, f"set `source_format` to {format}", format, True)
-    return None
+    return find_markup(text)
 
 
 def decode_beginning(head: bytes) -> str | None:

@@ -56,6 +56,7 @@ SHEETS: Final = ("xlsx", "xls")
 WITH_MARKUP: Final = ("html", "eml", "mbox", "ris", "bibtex")
 PARTS: Final = "parts"  # the format of parts that are not alike
 BINARY: Final = ("parquet", "xlsx", "xls")
+_OWN: Final = ("a Parquet file", "a ZIP archive", "an old Office file")  # which may be damaged
 # An object with a key, or without any; an empty list alone.
 _JSON: Final = regex(
     rb'\s*(?:\[\s*)?\{\s*(?:"[^"\\]*(?:\\.[^"\\]*)*(?:"\s*(?::|\Z)|\\?\Z)|\}\s*(?:[],{]|\Z))'
@@ -106,12 +107,14 @@ def _look_inside(part: SourcePart, format: str | None) -> str | None:
     if kind is None:
         if format is None:
             refuse_what_is_no_text(part, head)
-        if format not in (None, "lines", "csv", "tsv"):
+        if format not in (None, "lines", "csv", "tsv", "json", "jsonl", *SHEETS):
             return format
         if is_json(head):
+            if format in ("json", "jsonl"):
+                return format
             words, actual = "JSON", "json"
-        elif format == "lines" and (delimiter := find_delimiter(part, head)):
-            words = actual = "tsv" if delimiter == "\t" else "csv"
+        elif format not in (None, "csv", "tsv") and (delimiter := _find_table(part, head, format)):
+            actual = "tsv" if delimiter == "\t" else "csv"
             words = actual.upper()
         else:
             return format
@@ -124,12 +127,21 @@ def _look_inside(part: SourcePart, format: str | None) -> str | None:
         if format not in (None, "lines", *WITH_MARKUP):  # such as a page that tells of an error
             raise part.error(f"is {kind.words}, not {format}", kind.next_step, code="file-kind")
         words, actual = kind.words, kind.format
-    elif format is None:
+    elif format is None or (format in BINARY and kind.format != format and kind.words not in _OWN):
         raise part.error(f"is {kind.words}, not text", kind.next_step, code="file-kind")
     else:  # which its reader refuses, if it cannot read it
         return format
     part.on_notice(f"{part.name} looks like {words} and is read as such")
     return actual
+
+
+def _find_table(part: SourcePart, head: bytes, format: str) -> str | None:
+    """Find what separates the columns of a table that is named as another format."""
+    delimiter = find_delimiter(part, head)
+    if delimiter or format == "lines" or not head.strip() or head.lstrip()[:1] in b'{["\xef':
+        return delimiter
+    lines = _first_lines(whole_lines(head))
+    return next((each for each in DELIMITERS if _is_table(lines, each)), None)
 
 
 def is_json(head: bytes) -> bool:

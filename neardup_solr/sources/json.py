@@ -7,8 +7,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from itertools import chain, islice
+from operator import getitem
 from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
@@ -30,7 +31,7 @@ from neardup_solr.sources.blocks import (
     split_lines,
     without_end,
 )
-from neardup_solr.sources.column import choose_id
+from neardup_solr.sources.column import LACKING, choose_id, dig
 from neardup_solr.sources.compression import fail
 from neardup_solr.sources.objects import (
     ObjectColumns,
@@ -260,10 +261,12 @@ def find_array(part: SourcePart, room: int) -> tuple[SourcePart, tuple[int, int]
         return part, (0, 0)
     if not first.startswith(b"{"):
         return part, None
-    columns = {part.reading.id, *part.reading.text}
+    columns = {*([part.reading.id] if part.reading.has_ids else []), *part.reading.text}
     if is_whole := first.rstrip().endswith(b"}"):
         if not _search_array(first, columns, is_whole)[0] and b'"error"' not in first:
-            return part, None
+            if not _is_around(first, columns):
+                return part, None
+            columns.clear()
         head, part = read_ahead(part, has_next)
         if head.lstrip().partition(b"\n")[2].strip():
             return part, None
@@ -272,6 +275,8 @@ def find_array(part: SourcePart, room: int) -> tuple[SourcePart, tuple[int, int]
         path, start = _search_array(head, columns, is_whole)
         if path:
             break
+    if not path and first.strip() == b"{" and _is_around(head, columns):
+        path, start = _search_array(head, (), is_whole=True)
     _refuse_error(part, head)
     name = ".".join(path)
     if path and path[-1].lower() in LISTS.split() and "groups" not in path:
@@ -281,10 +286,28 @@ def find_array(part: SourcePart, room: int) -> tuple[SourcePart, tuple[int, int]
         return replace(part, begun=stream), (len(path), int(totals[-1]) if totals else 0)
     if first.strip() == b"{":
         step = "give an array of objects, or one object per line"
-        step = f"{step}, for example with: jq -c '.{name}[]'" if path else step
+        query = f"'.{name}[]'" if path else ". FILE > FILE.jsonl"
+        step = f"{step}, for example with: jq -c {query}"
         step = "query Solr with group.main=true" if "grouped" in path else step
         raise part.error("is one JSON object on several lines", step, code="record-malformed")
     return part, None
+
+
+def _is_around(line: bytes, columns: Collection[str]) -> bool:
+    """Tell whether an object lacks a column that the first object of a list within it has."""
+    path, _ = _search_array(line, (), is_whole=True)
+    try:
+        whole: Any = orjson.loads(line)
+        listed: Any = reduce(getitem, path, whole) if path else []
+        first = next(iter(listed), None)
+    except (ValueError, LookupError, TypeError):
+        return False
+    lacking = {name for name in columns if dig(whole, name, LACKING) is LACKING}
+    return (
+        isinstance(first, dict)
+        and bool(lacking)
+        and lacking.isdisjoint(name for name in lacking if dig(first, name, LACKING) is LACKING)
+    )
 
 
 def _is_longer(most: int, head: bytes) -> bool:

@@ -68,6 +68,7 @@ MAGIC: Final[Sequence[tuple[int, bytes, str, str]]] = (
     (0, b"\0\0\x01\0", "an icon", IMAGE),
     (0, b"\0\0\0\x0cjP", "a JPEG 2000 image", IMAGE),
     (0, b"AT&TFORM", "a DjVu document", IMAGE),
+    (0, b"\xc5\xd0\xd3\xc6", "a PostScript image (EPS)", IMAGE),
     (128, b"DICM", "a DICOM image", IMAGE),
     (0, b"ID3\x02", "an audio file (MP3)", NO_TEXT),
     (0, b"ID3\x03", "an audio file (MP3)", NO_TEXT),

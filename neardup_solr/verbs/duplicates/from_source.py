@@ -101,7 +101,8 @@ class SourceSide:
         for damage in damages:
             yield f"{damage}; {damage.next_step}"
         if others := self.failures.count - len(damages):
-            advice = "" if damages else step_for(self.failures.first, "")
+            few = self.texts(range(min(len(self.strings), SAMPLED)))
+            advice = "" if damages else step_for(self.failures.first, "", few)
             unusable = f"records that could not be used: {others:,}"
             yield f"{unusable}{advice and f'; {advice}'}"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SourceError
 from tests.reading import told, write
 from tests.refusals import refusal
@@ -82,6 +83,22 @@ def test_what_is_not_utf8_asks_for_the_encoding_only(tmp_path: Path, content: st
     with pytest.raises(SourceError, match="invalid UTF-8") as caught:
         told(path)
     assert caught.value.next_step == "it appears to be cp1252: set `encoding` to cp1252"
+
+
+def test_lines_of_another_encoding_than_the_others(tmp_path: Path) -> None:
+    """No encoding is named that would spoil what is UTF-8."""
+    lines = [
+        f"{at},the café at the pier {at}\n".encode(("utf-8", "cp1252")[at % 2]) for at in range(6)
+    ]
+    path = write(tmp_path / "a.csv", b"id,text\n" + b"".join(lines))
+    (gap,) = nd.duplicates(path).gaps
+    assert "cp1252" in gap
+    assert "encoding" not in gap
+    plain = write(
+        tmp_path / "b.csv", b"".join([b"id,text\n0,the pier\n", *lines[1::2], b"2,a\n4,b\n"])
+    )
+    (gap,) = nd.duplicates(plain).gaps
+    assert "set `encoding` to cp1252" in gap
 
 
 def test_a_header_that_is_not_utf8_has_the_code_of_encodings(tmp_path: Path) -> None:

@@ -31,6 +31,10 @@ ANSWERS: dict[str, tuple[Any, list[str] | str, list[str], Options]] = {
     "no_rows": ({"response": {"numFound": 0, "docs": []}}, [], [FOUND, "no records"], {}),
     "simple_groups": (SIMPLE, IDS, [FOUND + "'grouped.f.doclist.docs'"], {}),
     "groups": (GROUPS, "(query Solr with group.main=true|grouped.f.groups)", [], {}),
+    "title": ({"text": "all of it", "items": ROWS}, IDS, [FOUND + "'items'"], {}),
+    "features": (
+        {"type": "all", "features": [{"type": "one", "properties": row} for row in ROWS]}, IDS,
+        [FOUND + "'features'"], {"id": "properties.id", "text": ("type", "properties.text")}),
     "stream": ({"result-set": {"docs": ROWS}}, IDS, [FOUND], {}),
     "hits": ({"hits": {"total": {"value": 3}, "hits": HITS}}, IDS, [FOUND + "'hits.hits'"],
              {"id": "_id", "text": ("_source.text",)}),

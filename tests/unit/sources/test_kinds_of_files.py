@@ -86,6 +86,11 @@ def write_tar(path: Path) -> None:
     inner.unlink()
 
 
+def write_stream(path: Path) -> None:
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, TABLE.schema) as stream:
+        stream.write_table(TABLE)
+
+
 def write_wave(path: Path) -> None:
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
@@ -138,6 +143,9 @@ KINDS: Mapping[str, tuple[str, Callable[[Path], object]]] = {
     "npy": ("is an array of NumPy", lambda path: np.save(path.open("wb"), np.arange(9))),
     "feather": ("is an Arrow or Feather file", lambda path: feather.write_feather(TABLE, path)),
     "orc": ("is an ORC file", lambda path: orc.write_table(TABLE, str(path))),
+    "p0": ("is a pickle", content(pickle.dumps([{"id": 1, "text": TEXT}], protocol=0))),
+    "arrows": ("is a stream of Arrow", write_stream),
+    "eps": ("is a PostScript image", content(b"\xc5\xd0\xd3\xc6" + bytes(range(99)))),
     "avro": ("is an Avro file", content(b"Obj\x01\x04\x16avro.schema" + bytes(40))),
 }  # fmt: skip
 AS_TEXT: Mapping[str, tuple[str, Callable[[Path], object]]] = {
@@ -145,6 +153,31 @@ AS_TEXT: Mapping[str, tuple[str, Callable[[Path], object]]] = {
     "xml": ("is XML", content(b"<?xml version='1.0'?>\n<add><doc/></add>")),
     "svg": ("is an SVG image", figure("svg")),
     "ps": ("is a PostScript document", figure("ps")),
+    "vcf": ("vCard", content(b"BEGIN:VCARD\r\nVERSION:3.0\r\nNOTE:a b\r\nEND:VCARD\r\n" * 2)),
+    "ics": ("iCalendar", content(b"BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:a b\nEND:VEVENT\n")),
+    "nbib": ("MEDLINE", content(b"\nPMID- 12\nOWN - NLM\nTI  - A b\n\nPMID- 13\nOWN - NLM\n")),
+    "enw": ("EndNote", content(b"%0 Journal Article\n%A Doe, J\n%T A b\n\n%0 Book\n%T C\n")),
+    "isi": ("Web of Science", content(b"FN Clarivate\nVR 1.0\nPT J\nTI A b\nER\n\nEF\n")),
+    "mrk": ("MARC", content(b"=LDR  00000nam\n=001  1\n=245  10$aA b\n")),
+    "srt": ("SubRip", content(b"1\n00:00:01,000 --> 00:00:02,000\nA b\n\n2\n")),
+    "vtt": ("WebVTT", content(b"WEBVTT\n\n00:01.000 --> 00:02.000\nA b\n")),
+    "tex": ("LaTeX", content(b"% a\n\\documentclass[a4]{article}\n\\begin{document}\nA b\n")),
+    "po": ("gettext", content(b'# de\nmsgid ""\nmsgstr ""\n"Language: de"\n\nmsgid "a"\n')),
+    "dump": ("dump of a database", content(b"--\n-- PostgreSQL database dump\n--\nINSERT 1;\n")),
+    "arff": ("ARFF", content(b"% a\n@RELATION t\n\n@ATTRIBUTE text string\n@DATA\n'a b'\n")),
+    "ged": ("GEDCOM", content(b"0 HEAD\n1 SOUR x\n0 @I1@ INDI\n1 NAME A /B/\n")),
+    "pgn": ("chess games", content(b'[Event "x"]\n[Site "y"]\n\n1. e4 e5\n')),
+    "yaml": ("is YAML", content(b"# a\n- id: 1\n  text: a b\n- id: 2\n  text: a b\n")),
+    "toml": ("is TOML", content(b'[[docs]]\nid = 1\ntext = "a b"\n')),
+    "ini": ("file of settings", content(b"[one]\ntext = a b\n\n[two]\ntext = a b\n")),
+    "pem": (
+        "is a key",
+        content(b"-----BEGIN PGP MESSAGE-----\n\nhQEMA1\n-----END PGP MESSAGE-----\n"),
+    ),
+    "uu": ("uuencode", content(b"begin 644 a.png\nM" + b"5" * 60 + b"\n`\nend\n")),
+    "bare": ("is XML", content(b"<add>\n<doc>\n<field>a b</field>\n</doc>\n</add>\n")),
+    "trec": ("is XML", content(b"<DOC>\n<DOCNO>1</DOCNO>\na b\n</DOC>\n<DOC>\n</DOC>\n")),
+    "seq": ("sequence of JSON", content(b'\x1e{"id": 1, "text": "a b"}\n\x1e{"id": 2}\n')),
 }
 
 
@@ -210,6 +243,15 @@ TEXTS = {
     "h.txt": "TY  - these are no references\nER is a room\n",
     "i.txt": "@everyone please read this\n@home we do\n",
     "j.txt": "\x1b[1mbold\x1b[0m in a terminal\nand a page break \f here\n",
+    "l.txt": "[Chorus]\nThe ferry leaves = at nine\n[Verse 1]\nand = again\n",
+    "m.txt": "- Monday: closed\n- Tuesday: open\n- id: 12\n",
+    "n.txt": "<b>Bold</b> words\n<p>\n<i>a</i>\n</p>\n",
+    "o.txt": "<p>\nThe ferry\n</p>\n<p>\nThe pier\n</p>\n",
+    "p.txt": "# a comment\n-- a line\n=====\n% of all\n; and so on\n",
+    "q.txt": "BEGIN: the ferry\nbegin with 644 words\nFN is a letter\n0 HEADs\n",
+    "r.txt": "1\n12:30 the ferry leaves\n2\n13:30 it is back\n",
+    "s.txt": "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n",
+    "t.txt": "(d or l)\ncc of a letter\nmsgid is a word\nPMID of a paper\n",
     "k.txt": "Note: x\nDate: tomorrow\nFrom: here\nTo: there\n\nA form, not an e-mail\n",
 }
 
@@ -250,6 +292,29 @@ def page(text: str, more: str = "") -> str:
 
 
 SEEN = f"{TEXT}\ncafé\nnext\n1 2"
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.xls", "a.xlsx"])
+@pytest.mark.parametrize(
+    ("delimiter", "header"), [(",", "id,text"), (";", "Lfd;Notiz"), ("\t", "id\tx\ty")]
+)
+def test_a_table_is_read_whatever_its_suffix(
+    name: str, delimiter: str, header: str, tmp_path: Path
+) -> None:
+    """As a spreadsheet or a server exports it."""
+    names = header.split(delimiter)
+    rows = [delimiter.join([f"{at}", f"{TEXT} {at}", "z"][: len(names)]) for at in (1, 2)]
+    (path := tmp_path / name).write_text("\n".join([header, *rows, ""]))
+    read_as = nd.Source(path, id=names[0], text=names[1])
+    assert [each.text for each in nd.read(read_as)] == [f"{TEXT} 1", f"{TEXT} 2"]
+
+
+@pytest.mark.parametrize(("suffix", "name"), [("ods", "xlsx"), ("docx", "xls"), ("png", "parquet")])
+def test_what_is_named_as_a_sheet(suffix: str, name: str, tmp_path: Path) -> None:
+    """The message says what it is instead."""
+    KINDS[suffix][1](path := tmp_path / f"a.{name}")
+    with refusal(nd.SourceError, "file-kind", KINDS[suffix][0]):
+        read(path)
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.htm", "a.txt", "a.page", "a.html.gz"])
