@@ -78,6 +78,11 @@ def list_symbols(text: str) -> list[str]:
     return [character for character in mark_symbols(text) if not character.isalnum()]
 
 
+def write_symbols(text: str) -> str:
+    """Write the symbols of a text in order, and nothing else."""
+    return "".join(list_symbols(text))
+
+
 def have_same_symbols(text: str, other: str) -> bool:
     """Return True if two texts of the same normal form have the same symbols, too.
 

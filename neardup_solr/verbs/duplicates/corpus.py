@@ -127,24 +127,25 @@ class Corpus:
         rest = self.common.strip(self.normalize(texts))
         return [text and form for text, form in zip(texts, rest, strict=True)]
 
-    def leave_out_common(self, share: float | None) -> Corpus:
-        """Find what many documents have in common, and sign all of them anew without it."""
+    def without_common(self, share: float | None = None) -> Corpus:
+        """Find what many documents have in common, and return these without it, not yet signed."""
         some = take_evenly(self.living(), SAMPLED)
         texts = (
             self.texts(some[at : at + AT_ONCE].tolist()) for at in range(0, len(some), AT_ONCE)
         )
         forms = [form for part in texts for form in self.normalize(part)]
+        return replace(self, common=find_common(forms, share))
+
+    def leave_out_common(self, share: float | None = None) -> Corpus:
+        """Find what many documents have in common, and sign all of them anew without it."""
         words = np.zeros(len(self), dtype=np.int64)
-        rest = replace(self, common=find_common(forms, share), words_read=words)
+        rest = replace(self.without_common(share), words_read=words)
         rows = self.spill.rows(self.settings.hashes, np.uint32, SIZES.held_signatures)
         for at in range(0, len(self), AT_ONCE):
             part = [text or "" for text in rest.compared(range(at, min(at + AT_ONCE, len(self))))]
             signed = sign.sign(part, self.settings, threads=count_cores(), keep_keys=False)
             words[at : at + AT_ONCE] = signed.words
             rows.append(signed.signatures)
-        has_common = rest.common is not None and len(rest.common.hashes)
-        line = "left out %s" if has_common else "`without_common` left nothing out: %s; omit it"
-        LOG.warning(line, rest.common)
         return replace(rest, signatures=rows.table())
 
     def without_groups(self) -> Corpus:
@@ -299,7 +300,11 @@ def read_corpus(plan: RunPlan, spill: Spill) -> Corpus:
     )
     if not without_common:
         return corpus
-    return corpus.leave_out_common(None if without_common is True else without_common)
+    rest = corpus.leave_out_common(None if without_common is True else without_common)
+    has_common = rest.common is not None and len(rest.common.hashes)
+    line = "left out %s" if has_common else "`without_common` left nothing out: %s; omit it"
+    LOG.warning(line, rest.common)
+    return rest
 
 
 def _choose_measure(

@@ -21,7 +21,7 @@ from neardup_solr.measures.sets import count_shared_bands
 from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.progress import gc_disabled
 from neardup_solr.records import NO_DISTANCE, sort_naturally
-from neardup_solr.text.symbols import mark_symbols
+from neardup_solr.text.symbols import mark_symbols, write_symbols
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.estimates import read_wordings
@@ -164,6 +164,8 @@ def _number_texts(comparison: Comparison, rows: RowNumbers, forms: Labels) -> La
     if not comparison.corpus.measure.needs_texts:
         return forms
     joins_numbers = bool(comparison.columns) or comparison.corpus.joins_numbers
+    # Without what many have in common, texts of equal forms have other words, too.
+    write = mark_symbols if comparison.corpus.common is None else write_symbols
     _, forms, counts = np.unique(forms, return_inverse=True, return_counts=True)
     forms = forms.reshape(-1)
     hashes = np.zeros(len(rows), dtype=np.uint64)
@@ -177,7 +179,7 @@ def _number_texts(comparison: Comparison, rows: RowNumbers, forms: Labels) -> La
         wordings = read_wordings(comparison, rows[part].tolist())
         for node, wording in zip(part.tolist(), wordings, strict=True):
             compared = comparison.corpus.join_numbers(wording) if joins_numbers else wording
-            key = int(forms[node]), tuple(map(mark_symbols, compared))
+            key = int(forms[node]), tuple(map(write, compared))
             numbers[node] = keys.setdefault(key, len(counts) + len(keys))
     return numbers
 

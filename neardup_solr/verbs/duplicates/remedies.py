@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +17,28 @@ from neardup_solr.clusters.removal import remove_across, remove_within
 from neardup_solr.errors import counted
 from neardup_solr.guard import LOOK, SHARE
 from neardup_solr.measures import Distances, Limits, Similarities, floor
-from neardup_solr.measures.common_runs import find_common
 from neardup_solr.measures.equality import NUMBERS, parse_equality
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import Removed
+from neardup_solr.verbs.duplicates.candidate_pairs import find_candidates, name_way
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, KnownTemplates, find_doubts
 from neardup_solr.verbs.duplicates.graph import Graph, Grouped, RowNumbers, group
-from neardup_solr.verbs.duplicates.group import make_compare
+from neardup_solr.verbs.duplicates.group import group_verified, make_compare
 
+WITHOUT_COMMON = "use `without_common` to ignore the shared parts"
 FEWEST_LINKED = 3  # documents that a digest links
 FEW = 5_000  # documents, of which it is tried to leave out what many have in common
 HIGHER = (0.6, 0.7, 0.8, 0.9, 0.95)  # similarities that are tried
 MOST, MOST_PAIRS = 150, 1 << 15  # documents of a cluster on which a remedy is tried, pairs of all
+
+
+class Trial(NamedTuple):
+    """What an option would find: the graph, its threshold, and how documents are compared."""
+
+    graph: Graph
+    least: float
+    comparison: Comparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,14 +100,15 @@ class Remedies:
         best, words = -1, LOOK
         for option, trial in self._list():
             removed = self._try(trial)
-            if removed is not None and removed > best:
-                best, words = removed, option
+            is_better = removed is not None and removed > best
+            if is_better and (option != WITHOUT_COMMON or self._is_undoubted_without_common()):
+                best, words = removed or 0, option
         if best < 0 or not self.is_whole:
             return words
         of_these = f"{best:,} of these" if best else "none of these"
         return f"{words}, which would remove {of_these} {counted(len(self.rows), 'document')}"
 
-    def _list(self) -> Iterator[tuple[str, Callable[[], tuple[Graph, float]]]]:
+    def _list(self) -> Iterator[tuple[str, Callable[[], Trial]]]:
         """List the options that can be tried, with what makes the graph and its threshold."""
         plan, comparer, graph = self.comparison.plan, self.comparison.comparer, self.graph
         needs_texts = comparer.measure.needs_texts
@@ -109,15 +120,15 @@ class Remedies:
         is_small = len(corpus) <= FEW and not corpus.may_change
         is_open = graph.measure not in BY_FIELDS and corpus.common is None
         if is_small and needs_texts and is_open:
-            yield "use `without_common` to ignore the shared parts", self._leave_out_common
+            yield WITHOUT_COMMON, self._leave_out_common
         for higher in HIGHER:
             if higher > comparer.least and comparer.limits.max_distance is None:
                 yield f"use `min_similarity` {higher:g}", partial(self._select, higher)
 
-    def _try(self, trial: Callable[[], tuple[Graph, float]]) -> int | None:
+    def _try(self, trial: Callable[[], Trial]) -> int | None:
         """Count what an option would remove, None if that is doubted as well."""
-        comparison, rows = self.comparison, self.rows
-        graph, least = trial()
+        graph, least, comparison = trial()
+        rows = self.rows
         compare = make_compare(comparison, rows)
         grouped = group(replace(graph, canonical=None), compare)
         corpus, limits = comparison.corpus, comparison.comparer.limits
@@ -143,43 +154,63 @@ class Remedies:
         )
         return bool(wrong <= SHARE * len(pairs))
 
-    def _select(self, least: float) -> tuple[Graph, float]:
-        """Keep the pairs that are at least so similar."""
-        return self.graph.select(least), least
+    def _is_undoubted_without_common(self) -> bool:
+        """Tell whether nothing is doubted in a run that leaves out what many have in common.
 
-    def _separate_numbers(self) -> tuple[Graph, float]:
+        Others than those that are doubted now may be near each other without it.
+        """
+        plan, corpus = self.comparison.plan, self.comparison.corpus.leave_out_common()
+        comparison = replace(Comparison.of(plan, corpus), answers=self.comparison.answers)
+        way = name_way(plan, corpus, comparison.distinct)
+        candidates = find_candidates(plan, corpus, way, comparison.copies)
+        verified = comparison.verify(candidates.pairs, copies=candidates.copies)
+        comparison.add_same(verified)
+        grouped, rows = group_verified(comparison, verified)
+        limits, compare = comparison.comparer.limits, make_compare(comparison, rows)
+        return not find_doubts(corpus, limits, grouped, rows, compare, {})
+
+    def _select(self, least: float) -> Trial:
+        """Keep the pairs that are at least so similar."""
+        return Trial(self.graph.select(least), least, self.comparison)
+
+    def _separate_numbers(self) -> Trial:
         """Keep the pairs of documents that have equal numbers."""
         equality = parse_equality(NUMBERS)
         numbers = self.comparison.number_equal(equality, np.sort(self.rows))[self.rows]
         pairs = self.graph.pairs
         kept = numbers[pairs[:, 0]] == numbers[pairs[:, 1]]
-        return self.graph.keep(kept), self.comparison.comparer.least
+        return Trial(self.graph.keep(kept), self.comparison.comparer.least, self.comparison)
 
-    def _link_completely(self) -> tuple[Graph, float]:
+    def _link_completely(self) -> Trial:
         """Link documents that are all near each other, after comparing those that were not."""
         graph, rows, least = self.graph, self.rows, self.comparison.comparer.least
-        labels = components(len(rows), graph.pairs)
-        lacking = missing_pairs(len(rows), graph.pairs, labels)
+        lacking = _list_missing(graph)
         distances, similarities = make_compare(self.comparison, rows)(lacking)
         near = similarities >= floor(least)
         graph = _add(graph, lacking[near], distances[near], similarities[near])
-        return replace(graph, linkage="complete"), least
+        return Trial(replace(graph, linkage="complete"), least, self.comparison)
 
-    def _leave_out_common(self) -> tuple[Graph, float]:
-        """Keep the pairs that are near without what many documents have in common."""
+    def _leave_out_common(self) -> Trial:
+        """Compare the documents of each cluster without what many of all have in common."""
         comparison, rows, graph = self.comparison, self.rows, self.graph
-        corpus = comparison.corpus
-        living = corpus.living()
-        common = find_common(list(corpus.normalize(corpus.texts(living.tolist()))))
-        order = np.argsort(rows)
-        forms = [""] * len(rows)
-        stripped = common.strip(list(corpus.normalize(corpus.texts(rows[order].tolist()))))
-        for node, form in zip(order.tolist(), stripped, strict=True):
-            forms[node] = form
-        comparer = replace(comparison.comparer, frequencies=None)
-        distances, similarities, near = comparer.compare_texts(forms, graph.pairs)
-        graph = replace(graph, distances=distances, similarities=similarities)
-        return graph.keep(near), comparer.least
+        rest = Comparison.of(comparison.plan, comparison.corpus.without_common())
+        pairs = np.concatenate([graph.pairs, _list_missing(graph)])
+        distances, similarities = make_compare(rest, rows)(pairs)
+        near = similarities >= floor(rest.comparer.least)
+        none = graph.keep(np.zeros(len(graph.pairs), dtype=np.bool_))
+        graph = _add(none, pairs[near], distances[near], similarities[near])
+        return Trial(graph, rest.comparer.least, rest)
+
+
+def _list_missing(graph: Graph) -> Pairs:
+    """List the pairs that are lacking in the clusters, of two sides if there are two."""
+    labels = components(len(graph.nodes), graph.pairs)
+    lacking = missing_pairs(len(graph.nodes), graph.pairs, labels)
+    if not graph.has_sides:
+        return lacking
+    sides = np.array([side for side, _ in graph.nodes])
+    across: Pairs = lacking[sides[lacking[:, 0]] != sides[lacking[:, 1]]]
+    return across
 
 
 def _mark_templates(graph: Graph, labels: Labels, doubts: Doubts) -> NDArray[np.bool_]:

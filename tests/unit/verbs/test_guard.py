@@ -159,6 +159,24 @@ def test_a_digest_is_asked_about_by_each_linkage(linkage: str) -> None:
     assert across.doubt
 
 
+def test_what_is_left_out_raises_no_other_doubt() -> None:
+    """What many have in common is much of these texts: others are near without it."""
+    rng = random.Random(1)
+    known = [words(rng, 1) for _ in range(64)]
+    texts = list[str]()
+    for _ in range(12):
+        text = rng.choices(known, k=30)
+        texts += [" ".join(text), " ".join([*text[:9], rng.choice(known), *text[10:]])]
+    frame = " ".join(rng.choices(known, k=22))
+    texts += [f"notice {gate} gate {frame}" for gate in ("north", "south", "east", "west", "main")]
+    texts += [f"notice garden gate {frame}"]
+    option = re.search(r"use `(\w+)` (\S+)", nd.duplicates(texts).doubt)
+    assert option is not None
+    name, value = option.groups()
+    how: dict[str, Any] = {name: True if name == "without_common" else float(value.strip(",;"))}
+    assert nd.duplicates(texts, **how).doubt == ""
+
+
 def test_no_option_is_named_that_removes_templates() -> None:
     """Complete linkage only parts the reminders otherwise, so that a look at them is advised."""
     found = duplicates(reminders(random.Random(1)))
