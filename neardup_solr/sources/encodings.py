@@ -16,6 +16,7 @@ from neardup_solr.sources.compression import at_least, read_head
 from neardup_solr.sources.file_kinds import find_kind, is_binary, is_utf8, kind_of_part
 from neardup_solr.sources.magic_bytes import BEGINNING
 from neardup_solr.sources.part import SourcePart
+from neardup_solr.sources.single_bytes import guess_single_bytes
 from neardup_solr.sources.values import CHARACTER_BYTES
 
 # Quotes, dashes and € in cp1252; control characters, which no text has, in latin-1.
@@ -26,13 +27,7 @@ MARKED: Final = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be", "utf-8")
 UNDECODABLE: Final = "\udcff"
 
 SAMPLE = 20_000  # bytes by which an encoding is guessed
-# What a text of Western Europe has in cp1252: no three letters with accents in a row.
-_WESTERN = regex(
-    r"(?:[\x00-\x7f\u2013\u2014\u2018\u2019\u201c-\u201e\u2026\u20ac£§©«®°·»¿¡]"
-    "|(?<![À-ÿŒœ][À-ÿŒœ])[ÀÂÄÁÃÅÆÇÉÈÊËÍÎÏÌÑÓÔÖÒÕØŒÚÙÛÜßàâäáãåæçéèêëíîïìñóôöòõøœúùûüÿ])*"
-)
-# Of other texts: what the guess chooses from.
-_ENCODINGS = ["cp1250", "cp1251", "cp1253"]
+_FEWEST = 8  # bytes beyond ASCII, by which Chinese and Korean are told
 _KANA = regex("[\u3040-\u30ff]")
 _EASTERN = ["cp932", "euc_jp", "gb18030", "big5", "cp949"]
 
@@ -166,9 +161,8 @@ def guess_encoding(raw: bytes) -> str | None:
         return name if is_likely and is_written(raw.decode(name, "replace")) else None
     if find_kind(raw) is not None or is_binary(raw):
         return None
-    with suppress(UnicodeDecodeError):
-        if _WESTERN.fullmatch(raw.decode("cp1252")):
-            return "cp1252"
+    if (guessed := guess_single_bytes(raw)) is not None:
+        return guessed
     for end in range(len(raw), len(raw) - CHARACTER_BYTES, -1):  # its last character may be cut off
         if (guessed := _guess_multibyte(raw[:end])) is not None:
             return guessed
@@ -182,10 +176,10 @@ def _guess_multibyte(raw: bytes) -> str | None:
             text = raw.decode(name)
             if len(_KANA.findall(text)) > len(text) / 8:
                 return name
+    if len(re.findall(rb"[\x80-\xff]", raw)) < _FEWEST:
+        return None
     from charset_normalizer import from_bytes
 
     words = b" ".join(re.findall(rb"[^\0-\x3f]*[\x80-\xff][^\0-\x3f]*", raw))
-    best = from_bytes(words, cp_isolation=[*_ENCODINGS, *_EASTERN]).best()
-    if best and best.encoding in _EASTERN:  # of which it knows few in a short text
-        best = from_bytes(4 * words, cp_isolation=_EASTERN).best() or best
+    best = from_bytes(4 * words, cp_isolation=_EASTERN).best()  # it knows few in a short text
     return None if best is None else best.encoding

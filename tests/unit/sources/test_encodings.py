@@ -118,6 +118,15 @@ def test_a_header_that_is_not_utf8_has_the_code_of_encodings(tmp_path: Path) -> 
         ("これは日本語の文章です", "cp932"), ("这是一个中文句子测试", "gb18030"),
         ("這是一個中文句子測試", "big5"), ("안녕하세요 세계 이것은", "cp949"),
         ("größer", "utf-16-le"), ("größer", "utf-16-be"), ("北京大学", "gb18030"),
+        ("5 °C – “warm”", "cp1252"), ("Það er gott veður á Íslandi", "cp1252"),
+        ("Größe für Mädchen", "cp850"), ("Größe für Mädchen", "mac_roman"),
+        ("déjà vu à l'été près du café", "cp850"), ("José Ñandú and Zoë", "cp1252"),
+        ("Árvíztűrő tükörfúrógép", "cp1250"), ("środa w mieście Łódź", "iso8859_2"),
+        ("İstanbul'da güneşli bir gün, çok ılık", "cp1254"),
+        ("trečiadienį septintą, ačiū", "cp1257"),
+        ("Привет мир, как дела сегодня", "koi8_r"), ("Привет мир, как дела сегодня", "cp866"),
+        ("Привет мир, как дела сегодня", "iso8859_5"), ("מכירה של אופניים במצב טוב", "cp1255"),
+        ("دراجة للبيع بحالة جيدة", "cp1256"), ("ขายจักรยานสภาพดีราคาถูก", "cp874"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.txt"])
@@ -133,6 +142,24 @@ def test_the_likely_encoding_is_named(tmp_path: Path, text: str, encoding: str, 
         told(path)
     assert caught.value.next_step == f"it appears to be {encoding}: set `encoding` to {encoding}"
     assert told(path, encoding=encoding)[0] == [("1", text)]
+
+
+def test_ebcdic_is_named(tmp_path: Path) -> None:
+    """As a mainframe writes text."""
+    path = write(tmp_path / "a.csv", "id,text\n1,the ferry leaves the pier\n".encode("cp037"))
+    with refusal(SourceError, "encoding", "cp037"):
+        told(path)
+    assert told(path, encoding="cp037")[0] == [("1", "the ferry leaves the pier")]
+
+
+@pytest.mark.parametrize("encoding", ["cp1255", "cp1256", "koi8_r"])
+def test_no_encoding_is_named_for_a_word_or_two(tmp_path: Path, encoding: str) -> None:
+    """Too few letters tell nothing."""
+    word = {"cp1255": "שלום", "cp1256": "سلام", "koi8_r": "мир"}[encoding]
+    path = write(tmp_path / "a.csv", f"id,text\n1,{word}\n".encode(encoding))
+    with refusal(SourceError, "records-unusable") as caught:
+        told(path)
+    assert caught.value.next_step == "set its `encoding`"
 
 
 @pytest.mark.parametrize(("text", "notices"), [("5 € “new”", 1), ("größer", 0)])
