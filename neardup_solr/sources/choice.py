@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, product
+from types import NoneType
 from typing import Any, NamedTuple, cast
 
 from neardup_solr.argument_types import OneOrMore
@@ -17,7 +18,7 @@ from neardup_solr.files import paths_of
 from neardup_solr.measures.columns import parse_fields
 from neardup_solr.progress import ignore
 from neardup_solr.records import Document
-from neardup_solr.sources.column import is_like_id, matches
+from neardup_solr.sources.column import DEEPEST, is_like_id, matches
 from neardup_solr.sources.column_guess import Guess, guess_columns
 from neardup_solr.sources.notes import log_note
 from neardup_solr.sources.reader import SourceReader, check_columns, open_source
@@ -316,7 +317,23 @@ def _read_sides(opened: Sequence[SourceReader], names: Sequence[Sequence[object]
         [{name: plain(row.get(columns[name][0])) for name in common} for row in side]
         for side, columns in zip(every, places, strict=True)
     ]
+    _spread_objects(rows)
     return SideRows(every, rows, common, places)
+
+
+def _spread_objects(sides: Sequence[Sequence[dict[str, Any]]]) -> None:
+    """Replace objects in rows by their fields, named by paths, unless a column has other values.
+
+    An object is neither an id nor a text, but has fields that are.
+    """
+    rows = [*chain.from_iterable(sides)]
+    for _ in range(DEEPEST):
+        names = {name for row in rows for name, value in row.items() if isinstance(value, dict)}
+        names -= {name for row in rows for name, value in row.items()
+                  if name in names and not isinstance(value, dict | NoneType)}  # fmt: skip
+        for row, name in product(rows, names):
+            for inner, value in (row.pop(name, None) or {}).items():
+                row.setdefault(f"{name}.{inner}", value)
 
 
 def _guess(opened: Sequence[SourceReader], named: NamedColumns, rows: SideRows) -> Guess | None:
@@ -325,7 +342,7 @@ def _guess(opened: Sequence[SourceReader], named: NamedColumns, rows: SideRows) 
     def read_again(wanted: Sequence[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
         some = [row for side in rows.common for row in side]
         whole = (
-            name for name in rows.names if all(isinstance(row[name], str | int) for row in some)
+            name for name in rows.names if all(isinstance(row.get(name), str | int) for row in some)
         )
         texts = tuple({*wanted, *islice(whole, 1)})  # with which each record has a text
         for number, each in enumerate(opened):

@@ -355,8 +355,8 @@ def test_the_id_beside_a_text_is_chosen(caplog: Any) -> None:
     assert "its records are numbered from 1" in caplog.messages[0]
 
 
-def test_objects_are_compared_as_texts(caplog: Any) -> None:
-    """What is nested in JSON tells records apart; alone it is no text."""
+def test_fields_of_objects_are_columns(caplog: Any) -> None:
+    """What is nested in JSON tells records apart, also alone, by the paths of its fields."""
     people = [{"name": f"Ann Nr{n}", "address": {"street": f"{n} Mill Road", "city": f"C{n % 9}"}}
               for n in range(60)]  # fmt: skip
     people.append({"name": "Ann Nr7", "address": {"street": "7 Mill Rd", "city": "C7"}})
@@ -365,8 +365,22 @@ def test_objects_are_compared_as_texts(caplog: Any) -> None:
     rows[60]["email"] = "a7@x.org"
     assert ids_of_texts(nd.duplicates(rows)) == {("7", "60")}
     assert "Left out: tags (one value)." in caplog.messages
+    alone = nd.duplicates([{"id": row["id"], "person": row["person"]} for row in rows])
+    assert ids_of_texts(alone) == {("7", "60")}
+
+
+def test_ids_and_texts_within_objects_are_chosen() -> None:
+    """An object is no id, and no text: its fields are, as in the answer of Elasticsearch."""
+    texts = ["the ferry leaves the pier at nine", "the market opens at seven"] * 2
+    hits = [{"_index": "a", "_id": f"k{at}", "_source": {"text": f"{text} for us all"}}
+            for at, text in enumerate(texts)]  # fmt: skip
+    same = {("k0", "k2"), ("k1", "k3")}
+    assert same <= ids_of_texts(nd.duplicates(hits))
+    rows = [{"meta": {"id": f"k{at}"}, "text": text} for at, text in enumerate(texts)]
+    assert same <= ids_of_texts(nd.duplicates(rows))
+    mixed = [{"id": at, "doc": {"body": text} if at else text} for at, text in enumerate(texts)]
     with pytest.raises(nd.SourceError, match="'text' is missing"):
-        nd.duplicates([{"id": row["id"], "person": row["person"]} for row in rows])
+        nd.duplicates(mixed)
 
 
 def test_a_column_that_is_there_twice_is_left_out(tmp_path: Path, caplog: Any) -> None:
