@@ -275,7 +275,11 @@ def choose_id(part: SourcePart, names: Iterable[object], reading: Reading) -> Re
         return reading
     if any(isinstance(name, str) and is_like_id(name) for name in names):
         return reading
-    part.on_notice(f"{part.name} has no column of ids: its records are numbered from 1")
+    has_others = any(not any(matches(text, [name]) for text in reading.text) for name in names)
+    step = "; if another has the ids, name it with `id`" if has_others else ""
+    part.on_notice(
+        f"{part.name} has no column named like ids: its records are numbered from 1{step}"
+    )
     return replace(reading, id=ROW)
 
 

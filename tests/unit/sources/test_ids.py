@@ -24,6 +24,10 @@ from tests.split import write_copies
 TEXTS = ["one two three", "four five", "one two three four"]
 ROWS = [{"title": text, "n": at} for at, text in enumerate(TEXTS)]
 NUMBERED = [(str(at), text) for at, text in enumerate(TEXTS, 1)]
+NO_IDS = (
+    "has no column named like ids: its records are numbered from 1; if another has the ids, name it"
+    " with `id`"
+)
 
 
 def write_csv(path: Path) -> None:
@@ -95,7 +99,7 @@ def read(source: Any, *, text: str = "title", **columns: Any) -> list[tuple[str,
 def test_records_of_files_are_numbered(name: str, keep: tuple[str, ...], tmp_path: Path) -> None:
     """If no column looks like an id, the records are numbered from 1, and one line says so."""
     FILES[name](tmp_path / name)
-    line = f"{name} has no column of ids: its records are numbered from 1"
+    line = f"{name} {NO_IDS}"
     assert signed(tmp_path / name) == (signed_as(*NUMBERED), [line])
     told: list[str] = []
     with reading.noticed(told):
@@ -109,7 +113,7 @@ def test_records_of_files_are_numbered(name: str, keep: tuple[str, ...], tmp_pat
 def test_records_in_memory_are_numbered(name: str) -> None:
     """So are those of DataFrames, tables, mappings and dicts, from 1 on."""
     source = IN_MEMORY[name]()
-    line = f"{type(source).__name__} has no column of ids: its records are numbered from 1"
+    line = f"{type(source).__name__} {NO_IDS}"
     assert signed(source) == (signed_as(*NUMBERED), [line])
     assert read(IN_MEMORY[name](), id=":row") == NUMBERED
 
@@ -153,7 +157,7 @@ def test_records_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("n,title\n5,five\n")
     found, told = signed([tmp_path / "a.csv", tmp_path / "b.csv"])
     assert found == signed_as(("1", "one"), ("3", "three"), ("4", "four"), ("5", "five"))
-    assert told[0] == "a.csv has no column of ids: its records are numbered from 1"
+    assert told[0] == f"a.csv {NO_IDS}"
     bad = [{"title": 5}, *({"title": "text"} for _ in range(3))]
     errors: list[RecordError] = []
     assert len(read(bad, id=":row", on_error=errors.append)) == 3
