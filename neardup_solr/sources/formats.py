@@ -65,6 +65,8 @@ _JSON: Final = regex(
 )
 # The first lines tell the format of standard input, and if lines have ids.
 MOST_LINES: Final = 5
+LEAST_NAMES, MOST_WORDS = 3, 3  # of columns, if their names have blanks; words of each
+_DIGIT: Final = regex(r"\d")
 
 
 def choose_format(part: SourcePart, has_files: bool) -> str | None:
@@ -252,9 +254,10 @@ def _is_plain(line: str) -> bool:
 
 
 def _is_table(lines: Sequence[str], delimiter: str) -> bool:
-    """Tell whether all lines have as many fields, and the first has names without blanks.
+    """Tell whether all lines have as many fields, and the first has names.
 
-    Two fields with a tab between them are an id and a text, not a table.
+    Names have no blanks, unless there are three of a few words, next to the delimiter. Two fields
+    with a tab between them are an id and a text, not a table.
     """
     allow_long_fields()
     rows = list(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter))
@@ -266,5 +269,15 @@ def _is_table(lines: Sequence[str], delimiter: str) -> bool:
         len(rows) > 1
         and len(counts) == 1
         and min(counts) >= least
-        and not any(" " in word for word in words)
+        and (not any(" " in word for word in words) or _are_names(words, len(rows)))
+    )
+
+
+def _are_names(words: Sequence[str], lines: int) -> bool:
+    """Tell whether the fields of a first line may be names of columns, though they have blanks."""
+    return min(len(words), lines) >= LEAST_NAMES and all(
+        word == word.strip()
+        and len(word.split()) in range(1, MOST_WORDS + 1)
+        and not _DIGIT.search(word)
+        for word in words
     )

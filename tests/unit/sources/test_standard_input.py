@@ -89,6 +89,15 @@ def test_a_table_of_other_columns_on_a_pipe_is_refused(
     assert len(told("-", source_format="lines")[0]) == 3
 
 
+def test_a_table_whose_names_have_blanks_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows would be texts, and its header one of them; sentences with commas are lines."""
+    piped(monkeypatch, "measured,patient,pulse rhythm\n1,Otto Holm,calm\n2,Lena Dahl,fast\n")
+    with refusal(SourceError, "column-missing", "'pulse rhythm'", "`source_format`"):
+        told("-")
+    piped(monkeypatch, "k1 a man, his dog, a cat\nk2 a man, his dog, her cat\nk3 x, y, z\n")
+    assert [id for id, _ in told("-")[0]] == ["k1", "k2", "k3"]
+
+
 def test_columns_of_a_pipe_are_kept_and_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """`keep` and `delimiter` go with what was recognised."""
     piped(monkeypatch, "id,text,city\n1,a,x\n")
