@@ -248,6 +248,7 @@ def check_header(
         raise part.error(reason, step, code="header-invalid")
     are_records = all(str(cell).isdigit() for cell in (names[0], *rows[0][1][:1]))
     are_records = are_records and any(len(str(name).split()) > 2 for name in names)
+    are_records = are_records or _is_like(names, [cells for _, cells in rows])
     sizes = sorted(len(str(cells[0]).split()) for _, cells in rows if len(cells) == 1)
     is_text = len(names) == 1 and len(sizes) == len(rows)  # of a single column, as its first row
     is_long = is_text and len(str(names[0]).split()) >= max(PROSE, sizes[len(sizes) // 2] / 2)
@@ -256,6 +257,27 @@ def check_header(
         example = "text" if is_long else "id,text"
         step = f"add the column names as the first line, such as {example}"
         raise part.error(reason, step, code="header-invalid")
+
+
+def _is_like(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
+    """Tell whether a first line is a record like those below: a code, and a text as long.
+
+    A code has digits, and letters and digits in the same places as theirs, such as K-017.
+    """
+    shapes = {_shape_of(cells[0]) for cells in (names, *rows) if cells}
+    if len(shapes) > 1 or not any("9" in shape for shape in shapes):
+        return False
+    sizes = zip(
+        *([len(str(cell).split()) for cell in cells] for cells in (names, *rows)), strict=False
+    )
+    return any(
+        first > 2 and sorted(others)[len(others) // 2] > first / 2 for first, *others in sizes
+    )
+
+
+def _shape_of(cell: object) -> str:
+    """Write a nine for each run of digits, and an "a" for each run of letters."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", str(cell)))
 
 
 def strip_end(cells: Sequence[Any]) -> list[Any]:

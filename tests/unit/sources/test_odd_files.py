@@ -107,6 +107,8 @@ ODD: dict[str, Odd] = {
     "titles_of_others": Odd("a.csv", "Report\nno,name\n1,a\n2,b\n", "set `skip_rows` to 1"),
     "titles_as_wide": Odd("a.csv", "Report,2024\n" + TABLE, "set `skip_rows` to 1"),
     "no_header": Odd("a.csv", "1,a red fox\n2,a blue owl\n", "has no header"),
+    "no_header_codes": Odd("a.csv", "K-01,a red fox\nK-02,a blue owl\n", "has no header"),
+    "no_header_tabs": Odd("a.tsv", "AB12\ta red fox\nCD34\ta blue\nE5\tan owl sat\n", "no header"),
     "all_skipped": Odd("a.csv", TABLE, "there are no columns", {"skip_rows": 9}),
     # Delimiters and quotes.
     "wrong_delimiter": Odd("a.csv", TABLE, "`delimiter`", {"delimiter": ";"}),

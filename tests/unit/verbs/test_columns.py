@@ -471,3 +471,18 @@ def test_few_copies_that_differ_in_what_is_left_out_are_removed(tmp_path: Path) 
     found = nd.duplicates(rows)
     assert found.unlike.copies == 9
     assert found.doubt == ""
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("code,what people say of the ferry", ["A1,the ferry is slow", "A2,the ferry is slow"]),
+        ("Q1,what people say of the ferry", ["A1,slow", "A2,slow"]),
+        ("2024,what people say of the ferry", ["one,the ferry is slow", "two,the ferry is slow"]),
+    ],
+)
+def test_a_long_name_of_a_column_is_no_record(tmp_path: Path, header: str, rows: list[str]) -> None:
+    """Only a code and a text like those below tell that there is no header."""
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([header, *rows, "A3,a band", ""]))
+    assert nd.duplicates(path).documents == 3
