@@ -81,6 +81,10 @@ class PageServer(uvicorn.Server):
             each.setblocking(False)
             await loop.connect_accepted_socket(partial(TimedConnection, self.config, *state), each)
         await super().shutdown(sockets)
+        if self.server_state.connections and not self.force_exit:
+            await asyncio.sleep(LAST_SECONDS)  # for refusals of what took too long
+        for connection in tuple(self.server_state.connections):
+            connection.transport.abort()  # its client does not read: an answer would wait for ever
 
 
 class Transport:
@@ -106,9 +110,10 @@ class Transport:
 
 
 class TimedConnection(H11Protocol):
-    """Connection that is closed if a request does not come in time, or none at all."""
+    """Connection that is closed if no request comes in time, or nobody reads its answer."""
 
     _timer: asyncio.TimerHandle | None = None
+    _stuck: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Wait for a first request."""
@@ -124,6 +129,24 @@ class TimedConnection(H11Protocol):
             self._stop_waiting()
         elif self._timer is None:
             self._wait(body.REQUEST_SECONDS)
+
+    def pause_writing(self) -> None:
+        """Wait for the client to read, as long as it reads anything."""
+        super().pause_writing()
+        self._watch_writing(self.transport.get_write_buffer_size() + 1)
+
+    def resume_writing(self) -> None:
+        """Write on, as the client has read."""
+        if self._stuck is not None:
+            self._stuck.cancel()
+        super().resume_writing()
+
+    def _watch_writing(self, before: int) -> None:
+        size = self.transport.get_write_buffer_size()
+        if size < before:
+            self._stuck = self.loop.call_later(IDLE_SECONDS, self._watch_writing, size)
+        else:
+            self.transport.abort()
 
     def _should_upgrade(self) -> bool:
         """Stay with HTTP/1.1, without a warning: each request of Java's client offers HTTP/2."""
