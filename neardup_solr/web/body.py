@@ -30,6 +30,9 @@ _TOKEN = regex(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 async def read_body(request: Request, most: int) -> bytes:
     """Read the body of a request, of at most so many bytes, which has to come in time."""
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        reason = "the request is compressed (Content-Encoding)"
+        raise Failure(415, reason, "send it uncompressed", code="request-malformed")
     too_large = Failure(
         413,
         f"a request has at most {most:,} bytes",
@@ -86,7 +89,7 @@ def parse_object(body: bytes, next_step: str = "") -> dict[str, Any]:
     if (fields := load_plain(body)) is not None:
         return fields
     try:
-        text = _cut_levels(body).decode("utf-8", "replace")
+        text = _cut_levels(body).decode("utf-8-sig", "replace")
         fields = json.loads(
             text, strict=False, object_pairs_hook=_make_object,
             parse_constant=lambda _: NO_VALUE,

@@ -40,7 +40,8 @@ def find_foreign(
     """
     host, origin = _split(f"//{headers.get('host', '')}"), headers.get("origin")
     if "host" in headers and not (is_loopback(host[0]) or host[0] in names):
-        return 421, f"the Host {host[0]!r} does not belong to this service"
+        shown = headers["host"][:100]
+        return 421, f"the Host {shown!r} does not belong to this service"
     if origin is None:
         return None
     name, page_port = page = _split(origin)

@@ -146,6 +146,19 @@ def test_tokens_that_cannot_be_read(served: Served, tokens: Path, kind: str) -> 
     assert check(served, **OLD) == 401
 
 
+def test_a_correction_that_is_wrong_is_told(served: Served, tokens: Path) -> None:
+    """Each time that the file has changed, with what is wrong, and never with a token."""
+    wrong = {"c": "no token", "c c4n4ry": "too short", f"c {'c4n4ry' * 3}": "no right",
+             f"c {'c4n4ry' * 3} cheks": "unknown right", FIRST: "name"}  # fmt: skip
+    for line, fault in wrong.items():
+        before = len(messages(served))
+        tokens.write_text(f"{FIRST}{line}\n")
+        until(lambda before=before: len(messages(served)) > before)  # type: ignore[misc]
+        assert fault in messages(served)[before]
+        assert "c4n4ry" not in "".join(messages(served))
+        assert check(served, **OLD) == 200
+
+
 def test_tokens_replaced_in_place(served: Served, tokens: Path) -> None:
     """The same size, the same time, the same file: only the content tells."""
     for text, valid in ((SECOND, NEW), (FIRST, OLD), (SECOND, NEW)):
@@ -194,7 +207,7 @@ def test_a_hangup_reads_the_tokens(served: Served, tokens: Path) -> None:
             assert answer.status == 200
     tokens.write_text("feeder\n")
     served.process.send_signal(signal.SIGHUP)
-    until(lambda: "line 1 is invalid" in messages(served)[-1])
+    until(lambda: "line 1 has no token" in messages(served)[-1])
     assert check(served, **NEW) == 200
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import re
@@ -531,6 +532,7 @@ BAD: dict[str, tuple[str, object, int]] = {
     "long id": ("check", {"id": "x" * 100_000, "text": "a"}, 400),
     "number as text": ("entries", {"id": "1", "text": 5}, 400),
     "documents": ("check", {"documents": {"id": "1"}}, 400),
+    "documents twice": ("check", b'{"documents": [], "documents": []}', 400),
     "too many": ("check", {"documents": [{"id": "1", "text": "a"}] * 101}, 413),
     "too large": ("check", b" " * (1 << 20) + b"{}", 413),
     "no argument": ("search", {"text": "a", "near": 1}, 400),
@@ -564,6 +566,13 @@ def test_bad_requests_are_told_what_is_wrong(served: Served) -> None:
         assert answer.json.keys() == {"error", "next", "code"}, name
         assert answer.json["code"] in nd.errors.CODES, name
         assert all(answer.json.values()), name
+    twice = served.ask("check", BAD["documents twice"][1]).json["error"]
+    assert "twice" in twice
+    assert "list" not in twice
+    packed = served.ask("check", gzip.compress(b"{}"), Content_Encoding="gzip")
+    assert (packed.status, packed.json["code"]) == (415, "request-malformed")
+    marked = served.ask("check", b"\xef\xbb\xbf" + json.dumps(NEW[0]).encode())
+    assert marked.json == served.ask("check", NEW[0]).json
     mixed = served.ask("check", {"documents": [{"id": "x"}, NEW[0]]}).json["decisions"]
     assert [one["action"] for one in mixed] == ["failed", "reject"]
     assert [one.get("code") for one in mixed] == ["text-missing", None]
@@ -827,6 +836,51 @@ def test_a_second_signal_ends_at_once(listings: nd.Collection, tmp_path: Path) -
         served.process.wait(timeout=60)  # the request has 300 seconds
 
 
+UNREAD = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2_000
+
+
+def is_listening(served: Served) -> bool:
+    """Return True if the service takes connections."""
+    with suppress(ConnectionRefusedError):
+        connect(served).close()
+        return True
+    return False
+
+
+@pytest.mark.parametrize("signals", [1, 2])
+def test_a_client_that_never_reads_keeps_it_from_no_end(
+    listings: nd.Collection, tmp_path: Path, signals: int
+) -> None:
+    """The first signal waits for it as for others, the second does not wait."""
+    change = f"server.END_SECONDS = {1 if signals == 1 else 600}"
+    with serving(listings.url, tmp_path / "log", change=change) as served, connect(served) as one:
+        one.sendall(UNREAD)
+        until(lambda: served.lines[-1].get("path") == "/openapi.json")
+        served.process.send_signal(signal.SIGTERM)
+        if signals == 2:
+            until(lambda: not is_listening(served))
+            served.process.send_signal(signal.SIGTERM)
+        assert served.process.wait(timeout=60) == 0
+
+
+def test_a_client_that_never_reads_loses_its_connection(
+    listings: nd.Collection, tmp_path: Path
+) -> None:
+    """Or thousands of them would be all that the service takes."""
+    change = "from neardup_solr.web import connection; connection.IDLE_SECONDS = 1"
+    with serving(listings.url, tmp_path / "log", change=change) as served, connect(served) as one:
+        process, port = psutil.Process(served.process.pid), one.getsockname()[1]
+
+        def is_open() -> bool:
+            return any(each.raddr and each.raddr.port == port for each in process.net_connections())
+
+        one.sendall(UNREAD)
+        until(lambda: served.lines[-1].get("path") == "/openapi.json")
+        assert is_open()
+        until(lambda: not is_open())
+        assert served.ask("health").status == 200
+
+
 def require_no_path(answer: Answer, near: str) -> None:
     """An answer says that there is no such path, and names the one that is meant."""
     assert (answer.status, answer.headers.get("location")) == (404, None)
@@ -891,8 +945,8 @@ WRONG = {
     "--host 0.0.0.0": "--tokens are required to listen on 0.0.0.0",
     "--host nowhere.invalid --tokens good": "cannot be used",
     "--tokens none": "none: cannot be read (No such file or directory)",
-    "--tokens bad": "bad: line 2 is invalid; use only the rights check, search",
-    "--tokens short": "short: line 1 is invalid",
+    "--tokens bad": "bad: line 2 has an unknown right; use only the rights check, search",
+    "--tokens short": "short: line 1 has a token that is too short",
     "--allow-host https://a": "--allow-host cannot be 'https://a'",
     "--allow-host a:1": "--allow-host cannot be 'a:1'",
     "--max-body 0": "--max-body cannot be 0",

@@ -28,7 +28,7 @@ from neardup_solr.verbs.serve.search_request import LOCAL_PARAMS
 from neardup_solr.verbs.serve.service import READY_SECONDS, Service
 from neardup_solr.verbs.serve.tokens import Tokens
 from neardup_solr.web import pages
-from neardup_solr.web.body import FAULT
+from neardup_solr.web.body import FAULT, TWICE
 from neardup_solr.web.failure import Failure, to_json
 from neardup_solr.web.origin import Guard
 
@@ -185,6 +185,8 @@ class Handlers:
             not is_single and fields.keys() - {FAULT, "documents"}
         ):
             reason = "`documents` must be a list and the only field"
+            if documents is TWICE:
+                reason = f"`documents` {TWICE}"
             raise Failure(400, reason, 'send {"documents": [...]}', code="request-malformed")
         if len(documents) > self.documents:
             reason = f"{len(documents):,} documents are more than the limit of {self.documents:,}"

@@ -4,7 +4,7 @@ Solr's syntax reaches functions, other parsers and other collections from inside
 filter of a client never reaches Solr as it came: it is parsed, and written again from its parts.
 
     filter = clause {["AND" | "OR" | "&&" | "||"] clause}
-    clause = {"+" | "-" | "!" | "NOT"} (field ":" value | "(" filter ")" | "*:*")
+    clause = ["+" | "-" | "!" | "NOT"] (field ":" value | "(" filter ")" | "*:*")
     value  = word | prefix"*" | "*" | "a phrase" | "[" end "TO" end "]" | "(" values ")"
 
 `values` are joined as clauses are. A range excludes an end by a curly bracket.
@@ -40,7 +40,7 @@ _TOKEN = regex(
     |(?P<range>[\[{{][{_SPACE}]*(?P<low>{_END})[{_SPACE}]+TO[{_SPACE}]+(?P<high>{_END})
         [{_SPACE}]*[\]}}])
     |(?P<all>\*:\*)
-    |(?P<joint>(?:AND|OR|&&|\|\|)(?=[{_SPACE}(]))
+    |(?P<joint>(?:AND|OR|&&|\|\|)(?=[{_SPACE}(]|\Z))
     |(?P<sign>NOT(?=[{_SPACE}(])|[+\-!])
     |(?P<word>{_WORD})(?P<star>\*?)
     |(?P<any>\*)
@@ -192,18 +192,16 @@ class _Parser:
         return " ".join(parts)
 
     def _clause(self, token: re.Match[str], field: str | None, depth: int) -> str:
-        """Write a clause that begins with a token, with its signs."""
-        signs = ""
-        while token["sign"]:
-            signs += f"{token['sign']} " if token["sign"] == "NOT" else token["sign"]
-            if len(signs) > DEEPEST:
-                raise self._refuse("has too many signs")
+        """Write a clause that begins with a token, with its sign: Solr takes one."""
+        sign = ""
+        if token["sign"]:
+            sign = f"{token['sign']} " if token["sign"] == "NOT" else token["sign"]
             self._skip()
             token = self._next()
         if token["all"]:
-            return f"{signs}*:*"
+            return f"{sign}*:*"
         if token["mark"] == "(":
-            return f"{signs}({self._group(field, depth)})"
+            return f"{sign}({self._group(field, depth)})"
         if token["word"] and not token["star"] and self._accept(":"):
             name = _unescape(token["word"])
             if not _is_field(name):
@@ -212,17 +210,17 @@ class _Parser:
             if number := _NUMBER.match(self.text, self.at):
                 self.at = number.end()
                 self.limits.count(is_open=False)
-                return f"{signs}{_escape(name)}:{_escape(number[0])}"
+                return f"{sign}{_escape(name)}:{_escape(number[0])}"
             token = self._next()
             if token["mark"] == "(":
-                return f"{signs}{_escape(name)}:({self._group(name, depth)})"
-            return f"{signs}{_escape(name)}:{self._value(token)}"
+                return f"{sign}{_escape(name)}:({self._group(name, depth)})"
+            return f"{sign}{_escape(name)}:{self._value(token)}"
         if field is None:
             shown = token[0]
             if token["word"]:
                 raise self._refuse(f"has {shown!r} without a field; {_describe(self.named)}")
             raise self._refuse(f"has {shown!r} without a field")
-        return signs + self._value(token)
+        return sign + self._value(token)
 
     def _group(self, field: str | None, depth: int) -> str:
         written = self._clauses(field, depth + 1)
@@ -242,7 +240,8 @@ class _Parser:
             return f"{token['range'][0]}{low} TO {high}{token['range'][-1]}"
         if token["any"]:
             return "*"
-        if not token["word"] or token["word"] in _OPERATORS - {"TO"}:
+        is_operator = token["word"] in _OPERATORS - {"TO"} and not token["star"]
+        if not token["word"] or is_operator:
             raise self._refuse(f"has {token[0]!r} in the place of a value")
         return _escape(_unescape(token["word"])) + token["star"]
 

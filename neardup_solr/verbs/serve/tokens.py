@@ -17,6 +17,7 @@ from neardup_solr.verbs.serve.search_request import LOCAL_PARAMS
 RIGHTS = ("check", "search", LOCAL_PARAMS, "explain", "entries", "metrics")
 ALL = "all"
 STEP = "write lines of NAME TOKEN RIGHT..., with a token of 16 or more ASCII characters"
+OTHER = "put a file of tokens in its place"
 SHORTEST = 16  # characters of a token
 LARGEST = 1 << 20  # bytes of the file
 
@@ -37,7 +38,7 @@ class Tokens:
     _clients: Clients = field(default_factory=dict, repr=False)
     _content: bytes = field(default=b"", repr=False)  # which the clients are of
     _seen: bytes | None = field(default=None, repr=False)  # at the last look
-    _problem: str = ""  # which was logged
+    _problem: object = None  # which was logged: the message, and what was read
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def __post_init__(self) -> None:
@@ -55,14 +56,15 @@ class Tokens:
                 self._seen = content
                 if at_once or (is_new and is_same_again):
                     self._load(content, mode)
-                elif is_new or not self._problem:
+                elif is_new or self._problem is None:
                     return None
             except SourceError as error:
-                if at_once or str(error) != self._problem:
+                problem = str(error), self._seen
+                if at_once or problem != self._problem:
                     LOG.warning("%s; the previous tokens remain valid", error)
-                self._problem = str(error)
+                self._problem = problem
                 return None
-            self._problem = ""
+            self._problem = None
             return len(self._clients)
 
     def _load(self, content: bytes, mode: int) -> None:
@@ -95,9 +97,10 @@ def _read(path: Path) -> tuple[bytes, int]:
             mode = os.fstat(file.fileno()).st_mode
     except (OSError, ValueError) as error:  # the latter for a NUL character
         reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
-        raise SourceError(str(path), reason, STEP, code=code_of_reading(error)) from None
+        raise SourceError(str(path), reason, OTHER, code=code_of_reading(error)) from None
     if len(content) > LARGEST:
-        raise SourceError(str(path), f"has more than {LARGEST:,} bytes", STEP, code="file-kind")
+        reason = f"has more than {LARGEST:,} bytes"
+        raise SourceError(str(path), reason, "remove lines that nobody needs", code="file-kind")
     return content, mode
 
 
@@ -107,7 +110,7 @@ def _parse(path: Path, content: bytes) -> Clients:
         lines = content.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
         reason = "cannot be read (not UTF-8 text)"
-        raise SourceError(str(path), reason, STEP, code="encoding") from None
+        raise SourceError(str(path), reason, "save it as UTF-8", code="encoding") from None
     clients: Clients = {}
     taken = set[str]()
     for number, line in enumerate(lines, 1):
@@ -115,16 +118,25 @@ def _parse(path: Path, content: bytes) -> Clients:
         if name.startswith("#"):
             continue
         token, rights = (words[0], frozenset(words[1:])) if words else ("", frozenset[str]())
-        is_wrong = not rights or not rights <= {*RIGHTS, ALL} or token in taken or name in clients
-        if is_wrong or len(token) < SHORTEST or not token.isascii():
-            reason = f"line {number} is invalid"
-            raise SourceError(str(path), reason, _step(token, rights), code="line-invalid")
+        if fault := _find_fault(token, rights, name in clients, token in taken):
+            reason, step = fault
+            raise SourceError(str(path), f"line {number} {reason}", step, code="line-invalid")
         taken.add(token)
         clients[name] = token.encode(), frozenset(RIGHTS) if ALL in rights else rights
     return clients
 
 
-def _step(token: str, rights: frozenset[str]) -> str:
-    if len(token) >= SHORTEST and not rights <= {*RIGHTS, ALL}:
-        return f"use only the rights {', '.join(RIGHTS)} or {ALL}"
-    return f"{STEP}; each name and token must be unique"
+def _find_fault(
+    token: str, rights: frozenset[str], has_name: bool, has_token: bool
+) -> tuple[str, str] | None:
+    """Say what is wrong with a line, and what to do."""
+    if len(token) < SHORTEST or not token.isascii():
+        return "has a token that is too short, or not ASCII" if token else "has no token", STEP
+    if not rights <= {*RIGHTS, ALL}:
+        return "has an unknown right", f"use only the rights {', '.join(RIGHTS)} or {ALL}"
+    if not rights:
+        return "grants no right", f"add one or more of {', '.join(RIGHTS)} or {ALL}"
+    if has_name or has_token:
+        part = "name" if has_name else "token"
+        return f"has the {part} of an earlier line", "give each client its own name and token"
+    return None
