@@ -84,6 +84,9 @@ class AnswerFile:
         """Open the file that has taken the place of the one that is open, if there is one."""
         if _is_at(self.path, self._file):
             return
+        if os.path.exists(self.path) and not os.path.isfile(self.path):
+            reason, step = "is a folder, a pipe or a device", "put the file back in its place"
+            raise SourceError(str(self.path), reason, step, code="file-kind")
         with refuse_failure(self.path, CHECK_SPACE):
             try:
                 file = FileIO(self.path, "ab+", opener=_existing)

@@ -148,8 +148,9 @@ def _solr_error(url: str, status: int, decoded: Mapping[str, Any]) -> SolrError:
     if status in _OF_CLUSTER and (fault := find_cluster_fault(texts, url, without_keeper)):
         return answer_error(url, status, fault, Passes.ALWAYS)
     status = 400 if any(map(_NOT_SEARCHED.search, texts)) else status
-    is_query = status == 400 and url.rstrip("/").endswith("/select")
-    step = "check the query" if is_query else LOG
+    step = LOG
+    if url.rstrip("/").endswith("/select"):  # which is refused with 500, too
+        step = "check the query" if status == 400 else "check the query, and Solr's log"
     code = "solr-refused" if 400 <= status < 500 else "solr-failed"
     code = "request-too-large" if status == 413 else code
     return answer_error(url, status, Fault(SAYS + plain(message), step, code=code))

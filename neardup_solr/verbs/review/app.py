@@ -60,6 +60,8 @@ def make_app(session: ReviewSession, token: str, port: int) -> Starlette:
 
     def write(action: str, *wish: Any) -> Response:
         with writing, _failing("nothing was written: "):  # beside which answers are taken
+            with lock:
+                session.conflicts.read()  # raises if the answers are away
             return to_json(outputs.write(action, *wish), headers=HEADERS)
 
     def answer(action: str, *arguments: object) -> Response:
@@ -68,6 +70,8 @@ def make_app(session: ReviewSession, token: str, port: int) -> Starlette:
             react = session.conflicts.act
         if action == "values":
             with writing, _failing(""):
+                with lock:
+                    session.conflicts.read()
                 merged = outputs.merge()
             with lock:
                 session.conflicts.open(merged)
@@ -102,7 +106,8 @@ def _parse_wish(body: bytes) -> tuple[list[str], str]:
     """Parse a request to write a file: the questions that were agreed to, and what is kept."""
     fields = parse_object(body)
     agreed, canonical = fields.get("agreed", []), fields.get("canonical", "first")
-    if FAULT in fields or not isinstance(agreed, list):
+    is_list = isinstance(agreed, list) and all(isinstance(each, str) for each in agreed)
+    if FAULT in fields or not is_list:
         raise Failure(400, "`agreed` must be a list of questions", code="request-malformed")
     if canonical not in ("first", "fullest"):
         reason = "`canonical` must be first or fullest"

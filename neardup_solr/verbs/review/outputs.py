@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,12 +32,15 @@ CLEAN, MODEL = "clean", "model"
 class ReviewOutputs:
     """The files that a review can write: `clean`, as `duplicates` writes it as `merge`, and a
     `model`, both beside the source, or None if it cannot be read again, with the `refusal`.
+
+    `state` is that of the source's files when the review began.
     """
 
     request: ReviewRequest
     clean: Path | None
     model: Path | None
     refusal: ArgumentError | None = None
+    state: tuple[tuple[int, ...], ...] = ()
 
     @property
     def names(self) -> dict[str, Any]:
@@ -58,7 +61,8 @@ class ReviewOutputs:
         if isinstance(records, SourceRecords):
             clean = _name_clean(records)
             stem = clean.name.partition(".clean")[0]
-            return cls(request, clean, clean.with_name(f"{stem}.model.json"))
+            model = clean.with_name(f"{stem}.model.json")
+            return cls(request, clean, model, state=_read_states(records.paths))
         model = Path(request.answers).with_suffix(".model.json")
         return cls(request, None, model if is_collection(request.source) else None, records)
 
@@ -104,11 +108,8 @@ class ReviewOutputs:
     def _write_clean(self, agreed: Collection[str], canonical: str) -> dict[str, Any]:
         assert self.clean is not None
         found = self._find(canonical)
-        if found.doubt:
-            of_all = f"{len(found.removed):,} of {counted(found.documents, 'record')}"
-            question = f"{found.doubt}. Leave out {of_all} anyway?"
-            if question not in agreed:
-                return {"asks": [question]}
+        if asks := [each for each in self._list_questions(found) if each not in agreed]:
+            return {"asks": asks}
         by_whom = {"obeyed": len(found.answered.obeyed) if found.answered else 0,
                    "unseen": _count_unseen(found)}  # fmt: skip
         if canonical == "first" and self.merges:
@@ -121,6 +122,16 @@ class ReviewOutputs:
             "removed": counts.removed + counts.repeated,
             "fuller": found.fuller if canonical == "first" else 0,
         }  # fmt: skip
+
+    def _list_questions(self, found: Duplicates) -> Iterator[str]:
+        """List what the guard asks, and if a source may be used that has changed meanwhile."""
+        records = found.origin.records
+        if isinstance(records, SourceRecords) and _read_states(records.paths) != self.state:
+            name, many = records.paths[0].name, counted(len(records.are_documents), "record")
+            yield f"{name} has changed since the review began, and now has {many}. Go on?"
+        if found.doubt:
+            of_all = f"{len(found.removed):,} of {counted(found.documents, 'record')}"
+            yield f"{found.doubt}. Leave out {of_all} anyway?"
 
     def _write_merged(self, merged: Merged, records: object) -> dict[str, Any]:
         """Write the records with the values of their groups, and where all values come from."""
@@ -153,6 +164,12 @@ class ReviewOutputs:
         training.write(path)
         return {"same": model.same, "different": model.different, "right": training.right,
                 "default_right": training.default_right}  # fmt: skip
+
+
+def _read_states(paths: Sequence[Path]) -> tuple[tuple[int, ...], ...]:
+    """Return the times and sizes of files."""
+    states = (path.stat() for path in paths)
+    return tuple((state.st_mtime_ns, state.st_size) for state in states)
 
 
 def _count_unseen(found: Duplicates) -> int:

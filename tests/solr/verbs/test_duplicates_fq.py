@@ -53,6 +53,15 @@ def id_pairs(found: nd.Duplicates) -> set[tuple[str, str]]:
     return {(pair.id, pair.other_id) for pair in found.pairs}
 
 
+def test_a_filter_that_solr_cannot_read_is_not_waited_for(tenants: nd.Collection) -> None:
+    """Also if Solr says 500 of it, as it does while something is wrong with it."""
+    for verb, fq in ((nd.duplicates, "id:/(/"), (nd.passages, "{!frange l=a}1")):
+        with pytest.raises(SolrAnswerError) as caught:
+            verb(tenants, fq=fq, patience="1h")
+        assert caught.value.status == 500
+        assert "query" in caught.value.next_step
+
+
 @pytest.mark.parametrize("by", ["bands", "words", "all"])
 @pytest.mark.parametrize("measure", ["words", "aligned", "estimate"])
 def test_pairs_never_cross(tenants: nd.Collection, by: Any, measure: Any) -> None:

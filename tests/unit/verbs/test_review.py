@@ -490,6 +490,27 @@ def test_it_writes_the_file_that_unique_writes(tmp_path: Path) -> None:
     assert (reply["records"], reply["removed"], reply["failed"]) == (92, 20, 0)
 
 
+def test_a_source_that_has_changed_is_asked_about(tmp_path: Path) -> None:
+    """As one that is cut off would be written as it is."""
+    source, clean = tmp_path / "table.csv", tmp_path / "table.clean.csv"
+    path = tmp_path / "a.jsonl"
+    with reviewing(path, 0, *PEOPLE, lines=make_people()) as address:
+        ask(address, "next")
+        lines = source.read_text().splitlines(keepends=True)
+        source.write_text("".join(lines[:30]))
+        (question,) = ask(address, "clean").json()["asks"]
+        assert "29 records" in question
+        assert not clean.exists()
+        assert ask(address, "clean", agreed=[question]).json()["records"] == 29
+        path.rename(tmp_path / "away")
+        for action in ("clean", "values", "model"):
+            refused = ask(address, action)
+            assert (refused.status_code, refused.json()["code"]) == (503, "file-missing")
+            assert "put it back" in refused.json()["error"]
+        path.mkdir()
+        assert ask(address, "next").json()["code"] == "file-kind"
+
+
 def test_it_asks_what_the_guard_asks(tmp_path: Path) -> None:
     names = enumerate(("web-01", "web-02", "db-03", "db-04", "mail-7"))
     lines = "".join(f"{n},Disk usage on {m} is {90 + n} percent of the volume\n" for n, m in names)
@@ -501,7 +522,8 @@ def test_it_asks_what_the_guard_asks(tmp_path: Path) -> None:
         assert "template" in question
         assert not clean.exists()
         assert ask(address, "clean", agreed=[question]).json()["kept"] == 1
-        assert ask(address, "clean", agreed="yes").status_code == 400
+        for agreed in ("yes", [1], [["yes"]]):
+            assert ask(address, "clean", agreed=agreed).status_code == 400
     assert len(clean.read_text().splitlines()) == 2
 
 
