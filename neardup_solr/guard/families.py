@@ -90,16 +90,17 @@ class _Differences(NamedTuple):
     """Differences between texts of a cluster, by the words around them.
 
     `sites` are those of the first text and the others. `swaps` has the words in which each two
-    texts differ, with the word on either side. Numbers, words that are alike by their letters,
-    short forms, and hosts of links are no sign of a template. Texts `are_swapped` if each two have
-    such words for others, but none more or less; they `are_short` if they have few words besides.
-    `shared` are words of all texts, `additions` those that a text has more than another, unless
-    they are few of its words. They `are_slips` if all words in which texts differ are alike by
-    their letters.
+    texts differ, with the word on either side, and `written` these words as a whole. Numbers, words
+    that are alike by their letters, short forms, and hosts of links are no sign of a template.
+    Texts `are_swapped` if each two have such words for others, but none more or less; they
+    `are_short` if they have few words besides. `shared` are words of all texts, `additions` those
+    that a text has more than another, unless they are few of its words. They `are_slips` if all
+    words in which texts differ are alike by their letters.
     """
 
     sites: list[set[tuple[str, ...]]]
     swaps: list[dict[Swap, tuple[str, str]]]
+    written: dict[Swap, Swap]
     shared: set[str]
     additions: set[str]
     are_slips: bool
@@ -110,6 +111,7 @@ class _Differences(NamedTuple):
 def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
     """Find where others have other words than the first text, and in which words all differ."""
     sites, swaps = list[set[tuple[str, ...]]](), list[dict[Swap, tuple[str, str]]]()
+    written = dict[Swap, Swap]()
     additions = set[str]()
     are_swapped = are_single = are_slips = True
     short = 0
@@ -121,18 +123,22 @@ def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
             are_single &= stop - start == end - place == 1
             is_slip = fuzz.ratio(words, others) >= ALIKE
             are_slips &= is_slip
-            if is_slip or _DIGIT.search(words) or _DIGIT.search(others):
+            if is_slip:
                 continue
             if not (words and others):
                 longer = (first, start, stop) if words else (other, place, end)
                 if added := _find_addition(*longer):
                     additions.add(added)
                 continue
+            if _DIGIT.search(words) or _DIGIT.search(others):
+                continue
             is_link = start > 0 and first[start - 1] in LINKS
             if _is_short(words, others) or is_link:
                 continue
             before, after = first[max(start - 2, 0) : start], first[stop : stop + 2]
-            swap[_swap(words, others)] = " ".join(before[-1:]), " ".join(after[:1])
+            pair = _swap(words, others)
+            swap[pair] = " ".join(before[-1:]), " ".join(after[:1])
+            written.setdefault(pair, tuple(sorted((words, others))))
             if at < len(texts) - 1 and len(before) > 1 and len(after) > 1:
                 sites.append({("<", *before), (">", *after), ("<>", before[-1], after[0])})
         short += len(swap) > SLIGHT_AT_ENDS * len(first)
@@ -140,7 +146,7 @@ def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
     are_short = are_single and are_many(short, len(swaps), MOST)
     shared = set(texts[0]).intersection(*texts[1:])
     are_swapped &= any(swaps)
-    return _Differences(sites, swaps, shared, additions, are_slips, are_swapped, are_short)
+    return _Differences(sites, swaps, written, shared, additions, are_slips, are_swapped, are_short)
 
 
 def _find_addition(text: Sequence[str], start: int, stop: int) -> str:
@@ -229,7 +235,8 @@ def _describe_swapped(cluster: Family, differences: _Differences, documents: int
     alignment = Alignment([form.split()[:WORDS] for form in forms])
     template = alignment.describe(name, size, size / documents, forms)
     added = [(words,) for words in sorted(differences.additions)]
-    values = dict.fromkeys([*added, *chain.from_iterable(map(sorted, differences.swaps))])
+    swaps = chain.from_iterable(map(sorted, differences.swaps))
+    values = dict.fromkeys([*added, *map(differences.written.__getitem__, swaps)])
     return replace(template, values=tuple(values)[:SLOTS], is_regular=True)
 
 

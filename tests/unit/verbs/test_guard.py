@@ -252,7 +252,7 @@ def test_values_in_the_same_place_are_doubted(values: str, place: str) -> None:
     assert found.doubt
 
 
-MORE = ["(live)", "used", "large print", "nicht", "издание"]
+MORE = ["(live)", "used", "large print", "nicht", "издание", "Remastered 2011", "Band 2"]
 
 
 @pytest.mark.parametrize("more", MORE)
@@ -278,6 +278,20 @@ def test_records_with_a_word_more_are_doubted_among_copies() -> None:
         records += [song, song | other]
     result = nd.duplicates([{"id": f"{at}", **each} for at, each in enumerate(records)])
     assert not result.removed or result.doubt
+
+
+def test_words_that_differ_are_shown_whole() -> None:
+    """Also if they begin or end with the same letters."""
+    rng = random.Random(3)
+    motions = [words(rng, 20) for _ in range(12)]
+    found = nd.duplicates(
+        [
+            f"{motion} wurde {verdict}"
+            for motion in motions
+            for verdict in ("angenommen", "abgelehnt")
+        ]
+    )
+    assert "differ in abgelehnt, angenommen" in found.doubt
 
 
 def test_verdicts_that_differ_in_two_places_are_doubted() -> None:
