@@ -22,7 +22,7 @@ from neardup_solr.embedded.process import CONSOLE, LOG
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.files import solr_config
 
-READY_WITHIN = 60.0  # seconds until the first answer; an idle machine needs two
+READY_WITHIN = 180.0  # seconds until the first answer; an idle machine needs two, a busy one 60
 ATTEMPTS = 3  # at a port, if another program takes it while Java starts
 
 Tell = Callable[[str], None]

@@ -19,7 +19,7 @@ from testcontainers.core.container import DockerContainer
 from testcontainers.core.wait_strategies import HttpWaitStrategy
 
 PORT = 8983
-READY_WITHIN = 60  # seconds; an idle machine needs three
+READY_WITHIN = 180  # seconds; an idle machine needs three
 
 
 @contextmanager

@@ -96,10 +96,14 @@ def test_a_token_that_expires(
     words = ["index", str(file), "--job", str(tmp_path / "job"), "--checkpoint-every", "1000",
              "-c", solr.name, "--solr", solr.base]  # fmt: skip
     before = nd.connect(solr.base, solr.name).count()
-    ran = neardup(*words, env={"NEARDUP_SOLR_TOKEN": token(5)})
-    assert ran.returncode == 4, ran.stderr
-    assert "set $NEARDUP_SOLR_TOKEN to a new one, then run this again" in ran.stderr
-    assert "are done: --resume continues after them." in ran.stderr
+    for seconds in (5, 10, 20, 40, 80):  # which the first checkpoint takes on a busy machine
+        ran = neardup(*words, env={"NEARDUP_SOLR_TOKEN": token(seconds)})
+        assert ran.returncode == 4, ran.stderr
+        assert "set $NEARDUP_SOLR_TOKEN to a new one, then run this again" in ran.stderr
+        if "are done: --resume continues after them." in ran.stderr:
+            break
+    else:
+        pytest.fail(ran.stderr)
     monkeypatch.setenv("NEARDUP_SOLR_TOKEN", token(3_600))
     ran = neardup(*words, "--resume")
     assert ran.returncode == 0, ran.stderr
