@@ -77,7 +77,8 @@ def parse_bibtex(library: Any, written: str) -> Iterator[tuple[int, dict[str, An
             fields = {field.key.lower(): _flat(field.value) for field in entry.fields}
             yield line, {**fields, "id": entry.key, "entry_type": entry.entry_type}
         elif hasattr(block, "error"):
-            yield line, f"malformed BibTeX ({str(block.error).partition(chr(10))[0]})"
+            why = str(block.error).partition("\n")[0]
+            yield line, f"malformed BibTeX ({why})" if why else "malformed BibTeX"
 
 
 def _flat(value: Any) -> str:

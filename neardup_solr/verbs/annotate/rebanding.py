@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from neardup_solr.checks import require_positive
-from neardup_solr.errors import SettingsError, SolrAnswerError
+from neardup_solr.errors import DataError, SettingsError, SolrAnswerError
 from neardup_solr.minhash import signature
 from neardup_solr.progress import OnProgress, ignore
 from neardup_solr.settings import Settings
@@ -53,6 +53,13 @@ def _choose_settings(collection: Collection, bands: int, rows: int) -> Settings:
     collection.require_fields([SETTINGS, "signature", BANDS])
     stored = [Settings.parse(fingerprint) for fingerprint in collection.values(SETTINGS)]
     stored = stored or [collection.needed_settings()]  # which says what is missing
+    hashes = stored[0].hashes
+    if bands * rows > hashes:
+        reason = f"{bands} bands of {rows} rows need {bands * rows} hashes, but {hashes} are stored"
+        step = (
+            f"set `bands` to {hashes // rows}" if rows <= hashes else f"use {hashes} `rows` at most"
+        )
+        raise DataError(reason, step, code="argument-out-of-range")
     chosen = replace(stored[0], bands=bands, rows=rows)
     chosen.require("signature", BANDS)
     for settings in stored:

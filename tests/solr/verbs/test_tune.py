@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import DataError, SettingsError
 from neardup_solr.testing import fresh_core
 from tests.refusals import refusal
 from tests.solr import api
@@ -70,8 +70,10 @@ def test_more_hashes_than_stored_are_refused(solr: nd.Collection) -> None:
     with refusal(SettingsError, "settings-differ", "128", "256"):
         nd.tune(solr, hashes=256)
     assert nd.tune(solr, hashes=110).choice.plan.hashes == 105
-    with refusal(SettingsError, "argument-out-of-range", "`bands`", "25"):
+    with refusal(DataError, "argument-out-of-range", "`bands`", "25"):
         nd.reband(solr, bands=60, rows=5)
+    with refusal(DataError, "argument-out-of-range", "`rows`", "128"):
+        nd.reband(solr, bands=1, rows=129)
 
 
 def bands_of(documents: list[nd.Document], settings: nd.Settings, solr_url: str) -> dict[str, Any]:
