@@ -16,10 +16,10 @@ from neardup_solr.files import paths_of
 from neardup_solr.measures.equality import NUMBERS, SYMBOLS
 from neardup_solr.records import AnyId
 from neardup_solr.reports.pair import PairTable
-from neardup_solr.settings import CAP, WORD_CAP
+from neardup_solr.settings import CAP
 from neardup_solr.sources.kinds import can_be_read_again
 from neardup_solr.sources.source import is_collection, shown_name
-from neardup_solr.verbs.duplicates.candidate_pairs import make_joining
+from neardup_solr.verbs.duplicates.candidate_pairs import CAPS, make_joining
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.doubts import Doubts
@@ -90,7 +90,7 @@ def make_result(
         fq=plan.fq,
         same=plan.same,
         beyond_cap=beyond_cap,
-        cap=make_joining(plan, corpus, WORD_CAP if way == "words" else CAP).cap,
+        cap=make_joining(plan, corpus, CAPS.get(way, CAP)).cap,
         enough=enough,
         numeric=numeric,
         symbolic=symbolic,

@@ -118,7 +118,7 @@ class Remedies:
             yield "use `linkage` complete", self._link_completely
         corpus = self.comparison.corpus
         is_small = len(corpus) <= FEW and not corpus.may_change
-        is_open = graph.measure not in BY_FIELDS and corpus.common is None
+        is_open = graph.measure not in BY_FIELDS and corpus.common is None and not plan.remember
         if is_small and needs_texts and is_open:
             yield WITHOUT_COMMON, self._leave_out_common
         for higher in HIGHER:

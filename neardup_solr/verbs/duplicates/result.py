@@ -69,9 +69,9 @@ LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 # What other modules take of a result, and users do not: no editor offers it.
 INNER = {"describe_alike", "grouped", "has_ids", "mark_doubted", "origin", "whole_ids"}
 HOT_KEYS = {
-    "bands": "band key",
-    "shingles": "shingle",
-    "passages": "run of letters",
+    "bands": ("band key",),
+    "shingles": ("shingle",),
+    "passages": ("run of letters", "runs of letters"),
 }  # by the way candidates were found
 
 
@@ -573,7 +573,7 @@ class Duplicates:
             return f"Estimated: {pairs} {only}{step}."
         if not (self.hot_keys and self.by in HOT_KEYS):
             return None
-        keys = counted(self.hot_keys, HOT_KEYS[self.by])
+        keys = counted(self.hot_keys, *HOT_KEYS[self.by])
         step = f"; `cap` {self.enough} is enough" * self._can_be_compared
         return f"Not fully compared: {keys} shared by {than}{step}."
 

@@ -64,3 +64,13 @@ def test_a_cap_that_pairs_too_many_is_not_advised() -> None:
         found = nd.duplicates(rows, by="bands", measure="words", min_similarity=0.99, cap=2)
         assert found.capped is not None
         assert ("enough" in found.capped) is is_advised
+
+
+def test_the_cap_of_passages_is_told() -> None:
+    """Fewer documents may share a run of letters than a band; the cap that is enough is higher."""
+    footer = "please come to the desk of the harbour office and bring all of your papers with you"
+    rows = [(str(at), f"{at * 7919} {footer} {at * 104729}") for at in range(80)]
+    found = nd.duplicates(rows, measure="passages")
+    assert found.capped is not None
+    assert "(64)" in found.capped
+    assert nd.duplicates(rows, measure="passages", cap=80).capped is None

@@ -177,6 +177,21 @@ def test_what_is_left_out_raises_no_other_doubt() -> None:
     assert nd.duplicates(texts, **how).doubt == ""
 
 
+def test_no_option_is_named_that_another_refuses(tmp_path: Path) -> None:
+    """What is remembered cannot be combined with `without_common`."""
+    rng = random.Random(2)
+    frame = words(rng, 20)
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        "".join(f'{{"id": {at}, "text": "{words(rng, 3)} {frame} {words(rng, 3)}"}}\n'
+                for at in range(14))
+    )  # fmt: skip
+    assert "`without_common`" in nd.duplicates(path, measure="words").doubt
+    found = nd.duplicates(path, measure="words", remember=tmp_path / "known")
+    assert found.doubt
+    assert "`without_common`" not in found.doubt
+
+
 def test_no_option_is_named_that_removes_templates() -> None:
     """Complete linkage only parts the reminders otherwise, so that a look at them is advised."""
     found = duplicates(reminders(random.Random(1)))
