@@ -51,9 +51,10 @@ def read_health(collection: Collection) -> Health:
     """Ask for the health of a server and a collection. Raises SolrUnreachable if none answers."""
     of_nodes = cluster(collection)
     answers, metrics = systems(collection, of_nodes.nodes), _metrics(collection, of_nodes.nodes)
+    names = of_nodes.alias_of or [collection.name]
     return Health(
         heap=_worst(max, map(_used_heap, answers)),
-        disk=_worst(min, (each.disk for each in metrics)),
+        disk=_worst(min, (each.find_disk(names) for each in metrics)),
         deleted=_measure_deleted(collection),
         replaying=_any_replay(collection, metrics, of_nodes.alias_of),
         inactive=of_nodes.inactive,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import neardup_solr as nd
+from tests.faults.scripted import Answer
 from tests.refusals import refusal
 from tests.solr import api
+from tests.solr.front import front
 
 COUNT = 30
 
@@ -57,3 +62,21 @@ def test_without_texts_nothing_is_called_stale(solr: nd.Collection) -> None:
     nd.index(documents, solr, settings={"fields": ["content_bands", "md5_hash"]})
     told = nd.doctor(solr)
     assert (told.documents, told.sampled, told.problems) == (COUNT, 0, ())
+
+
+def test_the_disk_of_the_index_counts(solr: nd.Collection) -> None:
+    """It may be another one than that of the server: here one with five megabytes left."""
+
+    def between(path: str, body: bytes, ask: Callable[[], Answer]) -> Answer:
+        answer = ask()
+        if "/admin/metrics" not in path:
+            return answer
+        full = re.sub(rb'("CORE.fs.usableSpace": ?)\d+', rb"\g<1>5242880", answer.body)
+        of_10 = rb'(solr_core_disk_space_megabytes\{.*usable_space"\}) \S+'
+        return replace(answer, body=re.sub(of_10, rb"\1 5.0", full))
+
+    nd.index([nd.Document(id="1", text="one two three")], solr)
+    assert nd.doctor(solr).problems == ()
+    with front(solr.base, between=between) as address:
+        (found,) = nd.doctor(nd.connect(address, solr.name)).problems
+    assert (found.rule, found.about) == ("disk", "5 MB free")
