@@ -259,14 +259,17 @@ def require_kept(collection: Collection, names: Iterable[str], next_step: str) -
         raise SettingsError(reason, next_step, code="field-missing")
 
 
-def is_mutable(collection: Collection) -> bool:
-    """Return True if the Schema API may change the schema. Tries a change without effect."""
+def is_mutable(collection: Collection) -> bool | None:
+    """Return True if the Schema API may change the schema, None if this user may not try that.
+
+    Tries a change without effect.
+    """
     try:
         change(collection, _NO_CHANGE)
     except SolrUnauthorized as error:
         if error.status != 403:
             raise
-        return False
+        return None
     except SolrAnswerError as error:
         return error.status == 400 and "not editable" not in error.reason
     return True

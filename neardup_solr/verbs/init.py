@@ -134,7 +134,7 @@ def _add(
         growth=estimate_growth(collection.with_names(names)) if added else None,
         dangers=check_collection(collection, text=text, prefix=prefix).dangers if commands else (),
         is_done=not commands,
-        is_mutable=schema.is_mutable(collection),
+        is_mutable=schema.is_mutable(collection) is not False,
         xml=own_schema.xml(commands),
         beside=cluster.beside,
     )
@@ -162,7 +162,7 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
         names=names,
         fields=tuple(ours),
         is_done=not ours,
-        is_mutable=schema.is_mutable(collection),
+        is_mutable=schema.is_mutable(collection) is not False,
         beside=cluster.beside,
     )
     if not ours:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,9 +10,11 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import CoreMissing, SettingsError
+from tests.faults.scripted import Answer
 from tests.refusals import refusal
 from tests.solr import api
 from tests.solr.foreign import CLASSIC, MANAGED, SCHEMA, collection
+from tests.solr.front import front
 from tests.solr.theirs import our_fields
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -331,3 +333,17 @@ def test_a_field_that_left_the_schema() -> None:
         api.change_schema(solr, {"delete-field": {"name": "old"}})
         found = rules(nd.lint(solr, text=["title"]), "danger")
     assert found["old"].rule == "unknown-field"
+
+
+def test_a_user_who_may_not_change_the_schema() -> None:
+    """Nothing is said of the schema, which another user can change."""
+
+    def between(path: str, body: bytes, ask: Callable[[], Answer]) -> Answer:
+        is_change = path.partition("?")[0].endswith("/schema") and body
+        return Answer(status=403, body=b"{}") if is_change else ask()
+
+    with collection() as solr, front(solr.base, between=between) as at:
+        limited = nd.connect(at, solr.name)
+        assert not [each for each in nd.lint(limited).findings if each.rule == "schema"]
+        with pytest.raises(nd.errors.SolrUnauthorized):
+            nd.init(limited, text="title")
