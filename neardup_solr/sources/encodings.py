@@ -68,7 +68,10 @@ def _refuse_kind(part: SourcePart, head: bytes) -> None:
     """Refuse what is no text, and mark-up unless it is read as such, or that is asked for."""
     kind = kind_of_part(part, head)
     if kind is not None and not (kind.is_text and (kind.format or part.reading.source_format)):
-        raise part.error(f"is {kind.words}, not text", kind.next_step, code="file-kind")
+        step = kind.next_step
+        if part.path is None and step.startswith("end its name"):
+            step = "save it as a file, and give its name"
+        raise part.error(f"is {kind.words}, not text", step, code="file-kind")
 
 
 def _refuse_unmarked(part: SourcePart, head: bytes) -> None:

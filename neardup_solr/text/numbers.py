@@ -92,6 +92,7 @@ _NEGATIVE = regex(
 )
 _BETWEEN = regex(r"(?<=\d) ([:/-]) (?=\d)")  # 3 - 5 is 3-5
 _WITHIN = regex(r"(?<=\w)[-/](?=\w)")  # of a number or a code
+_HASH = regex(r"(?=[a-z]*\d)(?=\d*[a-z])(?:[0-9a-f]{7,}|[0-9a-z]{14,})")
 _OPEN_DATE = regex(r"\b[01]?\d/ ?[01]?\d/ ?\d{4}\b")  # whose order is not known
 _SHOWN_DATE = regex(r"\d{4}-\d\d-\d\d")
 _NOTATIONS: tuple[tuple[re.Pattern[str], Any], ...] = (
@@ -148,12 +149,15 @@ def differ_in_numbers_alone(first: str, second: str) -> bool:
 
     Numbers that have the same digits, with other hyphens, slashes or blanks within, are the same,
     and so are dates if only the order of day and month differs, which slashes of one leave open,
-    or one has no century, and telephones if one has no code of a country.
+    or one has no century, and telephones if one has no code of a country. A short hash, such as
+    that of a commit, is known from the other one: they have other letters.
     """
     words, others = Counter(words_of(first)), Counter(words_of(second))
     for word in (words - others) | (others - words):  # seen soonest, and of most pairs
         if len(word) > 1 and word.strip("ivxl") and not any(map(str.isdigit, word)):
             return False
+    if _list_hash_letters(words - others) != _list_hash_letters(others - words):
+        return False
     rest = [[word for word in words_of(_write_alike(text)) if not any(map(str.isdigit, word))]
             for text in (first, second)]  # fmt: skip
     if rest[0] != rest[1]:
@@ -164,6 +168,12 @@ def differ_in_numbers_alone(first: str, second: str) -> bool:
     counts, other_counts = Counter(numbers), Counter(other_numbers)
     alone = [*(counts - other_counts).elements()], [*(other_counts - counts).elements()]
     return any(alone) and not _are_written_otherwise(*alone)
+
+
+def _list_hash_letters(words: Iterable[str]) -> list[str]:
+    """List the letters of words that may be short hashes, or longer codes."""
+    codes = (word for word in words if _HASH.fullmatch(word))
+    return sorted("".join(filter(str.isalpha, code)) for code in codes)
 
 
 def _are_written_otherwise(some: Sequence[str], others: Sequence[str]) -> bool:

@@ -115,6 +115,10 @@ def test_a_rule_that_lacks_its_last_letter_is_refused() -> None:
         ("Release 3.1.4 notes", "Release 3.1.5 news", False),
         ("The same text", "The same text", False),
         ("Room 5, floor 2", "Room 2, floor 5", False),  # the same numbers
+        ("fixed in 99bccdef today", "fixed in eebc11bf today", False),
+        ("fixed in e3052287 today", "fixed in 4a73c591 today", False),
+        ("order ab12345 of today", "order ab12346 of today", True),
+        ("bought 128GB of it", "bought 256GB of it", True),
         ("on 03/04/2024", "on 2024-04-03", False),  # slashes leave the order open
     ],
 )

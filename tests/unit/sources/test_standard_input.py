@@ -40,6 +40,17 @@ def test_a_pipe_tells_its_format(monkeypatch: pytest.MonkeyPatch, name: str) -> 
     assert told("-") == (EXPECTED, [], [line])
 
 
+@pytest.mark.parametrize("content", [b"PAR1\x15\x04" + bytes(99), b"\x1f\x8b\x08" + bytes(99)])
+def test_what_a_pipe_cannot_hold_has_a_step_for_pipes(
+    monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    """Standard input has no name that could end in a suffix."""
+    piped(monkeypatch, content)
+    with refusal(SourceError, "file-kind") as caught:
+        told("-")
+    assert "its name in" not in caught.value.next_step
+
+
 PLAIN: dict[str, list[tuple[str, str]]] = {
     "[] a task\n[x] done\n": [("[]", "a task"), ("[x]", "done")],
     '{"said"} a word\n2 more\n': [('{"said"}', "a word"), ("2", "more")],
