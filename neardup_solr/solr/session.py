@@ -399,6 +399,10 @@ class CheckedSession(requests.Session):
             right = _RIGHTS.get(error.url.rstrip("/").rpartition("/")[2])
             role = f"the permission {right}" if right else f"more permissions: {page('security')}"
             step = f"ask its administrator for a role with {role}"
+            name = error.url.partition("/solr/")[2].partition("/")[0]
+            if not self.outages.has_served and name not in ("", "admin"):
+                # By its rights, a name that no collection has is a path that only "all" allows.
+                step += f", or check the name {name!r}"
             return f"Solr does not allow this with {shown} {status}", step
         if not shown:
             is_token = challenge.startswith("bearer")

@@ -106,6 +106,9 @@ def test_the_table_is_what_happens(
         found[name] = code == 0
         if code:
             assert "(HTTP 403); ask its administrator for a role with" in said, (name, said)
+    code, said = run(role, "pw", "doctor", "-c", "nowhere")
+    assert code, said
+    assert "'nowhere'" in said, said  # Solr says 403 of a collection that does not exist
     granted = {name for name, roles in PERMISSIONS.items() if set(roles) & set(ROLES[role])}
     allowed = {
         command: role == "administrator" or needed <= granted for command, needed in table.items()
