@@ -258,7 +258,9 @@ def test_answers_that_cannot_be_read(served: Served, answers: Path, kind: str) -
     clear(answers)
     KINDS[kind](answers)
     until(lambda: check(served, **OLD) == 503)
-    assert str(answers) in served.ask("ready").json["error"]
+    refused = served.ask("ready").json
+    assert str(answers) in refused["error"]
+    assert ("put it back" in refused["next"]) == (kind == "missing")
     assert served.ask("health").status == 200
     clear(answers)
     nd.answer(None, "near", "1", "different", answers=answers)

@@ -6,6 +6,7 @@ Its functions are called by several threads at once; `look` by one that does not
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -187,6 +188,11 @@ class Service:
         if self._answers is None:
             return
         if (state := read_state(self._answers)) != self._answers_state:
+            if not os.path.lexists(self._answers):
+                step = "put it back, or an empty file to serve without answers"
+                raise errors.SourceError(
+                    str(self._answers), "is missing", step, code="file-missing"
+                )
             answers = read_answers(self._answers, regular)
             self._verdicts = make_answers(self.collection, answers).verdicts
             self._answers_state = state
