@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast, get_args
+from unicodedata import decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +101,9 @@ class FieldColumn:
 
 WIDTHS: dict[FieldKind, int] = {"text": 0, "exact": 0, "number": 1, "date": 3}
 SHORTEST_CALL = 7  # digits of a telephone number, without the code of its country
-_DIGITS = regex(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?([.,]\d+)?")
+_THOUSANDS = r"\d{1,3}(?:,\d\d)*(?:,\d{3})+"  # in India, groups of two before the last
+_DIGITS = regex(rf"[+-]?({_THOUSANDS}|\d+)?([.,]\d+)?")
+_OTHER_DIGIT = regex(r"(?![0-9])\d")
 _GAPS = regex(r"(?<=\d)[ '\u2019\u00a0\u202f](?=\d{3}(?!\d))")  # of thousands
 _JOINS = regex(r"(?<=\d)(?=[^\W\d])|(?<=[^\W\d])(?=\d)")  # of letters and digits
 _POINTS = regex(r"[+-]?\d{1,3}(\.\d{3})+,\d+")  # of thousands, too
@@ -234,6 +237,8 @@ def _read_values(kind: FieldKind, texts: Sequence[str]) -> Iterator[tuple[str, t
             form = _JOINS.sub(" ", form)  # a slip in ann.lee7@web.org is in a word
         if kind == "exact":  # 310/475-9807 is 310-475-9807
             form = form.replace(" ", "").replace("-", "")
+            if not form.isascii():
+                form = _OTHER_DIGIT.sub(lambda digit: str(decimal(digit[0])), form)
         is_value = form[:1].isalnum() or any(map(str.isalnum, form))
         yield (form if is_value else ""), ()  # "?" is no value
 
@@ -258,6 +263,6 @@ def read_amount(text: str) -> float | None:
         numbers = (match[0] for match in _DIGITS.finditer(text) if any(map(str.isdigit, match[0])))
         if (digits := next(numbers, None)) is None:
             return None
-        has_thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", digits)
+        has_thousands = re.fullmatch(rf"[+-]?{_THOUSANDS}(\.\d+)?", digits)
         number = float(digits.replace(",", "" if has_thousands else "."))
     return number if math.isfinite(number) else None

@@ -31,7 +31,8 @@ ONE_VALUE, UNIQUE, NUMBERS = "one value", "unique in each record", "row numbers"
 _NUMBER = regex(
     r"(?P<before>(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|NZD|CNY|INR|BRL|MXN|RUB|TRY|ZAR|KRW|SEK|NOK|DKK|PLN|CZK"
     r"|HUF)|[^\w\s.,(/-])?\s?[-+]?"
-    r"(?:\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{3})+|\d+)(?P<rest>[.,]\d+)?(?:[eE][-+]?\d+)?"
+    r"(?:\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{3})+|\d+)"
+    r"(?P<rest>[.,](?:\d+|[-\u2013]+))?(?:[eE][-+]?\d+)?"
     r"(?P<behind>\s?(?:[^\W\d]{1,3}|[^\w\s.,:()/-]))?"
 )
 _MAIL = regex(r"[^@\s]+@[^@\s]+\.\w+")

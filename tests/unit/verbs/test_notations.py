@@ -98,3 +98,22 @@ def test_slips_in_an_address_of_an_email() -> None:
     pairs = {(str(pair.id), str(pair.other_id)) for pair in nd.duplicates(rows).pairs}
     assert len(pairs & known) >= 27
     assert not pairs - known
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "same", "other"),
+    [
+        ("exact", "\u0660\u0661\u0662\u0663", "0123", "0124"),
+        ("exact", "\u0967\u0968\u0969", "123", "124"),
+        ("number", "12,34,567", "1234567", "12,34,999"),
+        ("number", "\u20b9 1,00,000.50", "100000.5", "1,00,000"),
+    ],
+)
+def test_digits_of_all_scripts_and_groups(
+    kind: nd.types.FieldKind, value: str, same: str, other: str
+) -> None:
+    """Codes are equal in digits of any script, amounts in the groups of India, but no others."""
+    for written, pairs in ((same, 1), (other, 0)):
+        rows = [{"id": at, "name": "Ash tree", "value": each}
+                for at, each in enumerate((value, written))]  # fmt: skip
+        assert len(nd.duplicates(rows, fields={"name": "text", "value": kind})) == pairs
