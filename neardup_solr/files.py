@@ -225,7 +225,8 @@ def atomic_output(path: Path, *, lasting: bool = True) -> Iterator[Path]:
 
     Raises SourceError if the file cannot be written; a file of before is left as it was.
     """
-    with refuse_failure(path), atomic_path(path, lasting=lasting) as unfinished:
+    full = "free some space, or choose a different place"
+    with refuse_failure(path, full=full), atomic_path(path, lasting=lasting) as unfinished:
         yield unfinished
         with suppress(FileNotFoundError):
             mode = path.lstat().st_mode

@@ -119,7 +119,7 @@ def test_what_was_compared_outlives_a_full_disk(name: str, source: Path, tmp_pat
     told, error = failed.stderr.splitlines()[-2:]
     assert told == f"Finished comparisons are in {kept.name}; run this again to continue."
     cannot = rf"neardup: {out.name}: cannot be written"
-    refused = rf"{cannot} \(.*File too large\); choose a different place"
+    refused = rf"{cannot} \(.*File too large\); free some space, or choose a different place"
     assert re.fullmatch(refused, error)
     assert out.read_text() == "the old one"
     assert 0 < kept.stat().st_size < ROOM
