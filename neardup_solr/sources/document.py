@@ -293,6 +293,14 @@ def step_for(errors: Iterable[RecordError], otherwise: str, others: Iterable[str
         return f"{otherwise}, or {number}" if otherwise else number
     if all(", but the header has " in reason for reason in reasons):
         return "set `delimiter`, or put quotes around fields that contain it"
+    if all(reason.startswith(("the id in ", "the text in ")) for reason in reasons):
+        if all(_is_by_columns(error.record) for error in errors):
+            return 'give an array of objects, as of to_json(orient="records") in pandas'
+        if all(" is an object," in reason or " is a list," in reason for reason in reasons):
+            return (
+                "name columns of texts with `id` and `text`, or fields of objects, as in doc.text"
+            )
+        return otherwise
     if all(NO_TEXT_FILE in reason for reason in reasons):
         return "give files of text, or tables, or leave these out"
     if not all(reason.startswith((NOT_UTF8, HOLDS_NUL)) for reason in reasons):
@@ -306,6 +314,11 @@ def step_for(errors: Iterable[RecordError], otherwise: str, others: Iterable[str
         return f"they appear to be {name}, but others are UTF-8: write all of them in UTF-8"
     text = "give a text file; if it is UTF-16, set `encoding` to utf-16-le"
     return text if HOLDS_NUL in reasons else "set its `encoding`"
+
+
+def _is_by_columns(record: object) -> bool:
+    """Tell whether a record is a whole table by columns: all its values hold several."""
+    return isinstance(record, dict) and all(isinstance(v, dict | list) for v in record.values())
 
 
 def describe_error(error: RecordError) -> str:

@@ -267,3 +267,15 @@ def test_a_file_without_ids_is_written_without_its_near_duplicates(tmp_path: Pat
         '{"text":"The cat sat here","neardup_duplicate_of":"1","neardup_similarity":0.75,'
         '"neardup_row":3}\n'
     )
+
+
+def test_a_table_by_columns_is_told(tmp_path: Path) -> None:
+    """The default of to_json in pandas makes one object of all records: the step says what does."""
+    (tmp_path / "a.json").write_text('{"id":{"0":1,"1":2},"text":{"0":"one","1":"two"}}')
+    with pytest.raises(SourceError) as caught:
+        nd.duplicates(tmp_path / "a.json")
+    assert "records" in (caught.value.next_step or "")
+    rows = [{"id": {"no": 1}, "text": "one"}, {"id": {"no": 2}, "text": "two"}]
+    with pytest.raises(SourceError) as caught:
+        nd.duplicates(rows, measure="words")
+    assert "`id`" in (caught.value.next_step or "")
