@@ -329,6 +329,8 @@ def _spread_objects(sides: Sequence[Sequence[dict[str, Any]]]) -> None:
     rows = [*chain.from_iterable(sides)]
     for _ in range(DEEPEST):
         names = {name for row in rows for name, value in row.items() if isinstance(value, dict)}
+        if not names:
+            return
         names -= {name for row in rows for name, value in row.items()
                   if name in names and not isinstance(value, dict | NoneType)}  # fmt: skip
         for row, name in product(rows, names):
