@@ -68,7 +68,7 @@ def test_bad_rows_and_files_of_excel(tmp_path: Path) -> None:
         told(sheet(tmp_path / "b.xlsx", [["key"], ["a"]]))
     with refusal(SourceError, "file-empty", "c.xlsx"):
         told(sheet(tmp_path / "c.xlsx", []))
-    for content in (b"", b"id,text\n1,a\n", (tmp_path / "a.xlsx").read_bytes()[:-500]):
+    for content in (b"", b"id and text\n1 a\n", (tmp_path / "a.xlsx").read_bytes()[:-500]):
         with refusal(SourceError, "file-damaged", "d.xlsx"):
             told(write(tmp_path / "d.xlsx", content))
     damaged = bytearray((tmp_path / "a.xlsx").read_bytes())
