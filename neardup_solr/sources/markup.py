@@ -1,4 +1,4 @@
-"""How texts with mark-up begin that are not read: what they are, and the next step."""
+"""Beginnings of texts with mark-up that are not read, what each is, and the next step."""
 
 from __future__ import annotations
 

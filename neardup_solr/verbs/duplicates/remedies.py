@@ -34,7 +34,7 @@ MOST, MOST_PAIRS = 150, 1 << 15  # documents of a cluster on which a remedy is t
 
 
 class Trial(NamedTuple):
-    """What an option would find: the graph, its threshold, and how documents are compared."""
+    """Result of a trial of an option: the graph, its threshold, and how documents are compared."""
 
     graph: Graph
     least: float
