@@ -223,7 +223,8 @@ KINDS: dict[str, Kind] = {
     "an Excel file as CSV": whole("a.csv", excel(), "is an Excel file (.xlsx), not text"),
     "a PDF as text": whole("a.txt", b"%PDF-1.7\n" + bytes(99), "is a PDF, not text"),
     "random bytes": whole("a.txt", RANDOM[:1] + b"\xff\0\n" * 99, "is not text"),
-    "CSV as JSON": whole("a.jsonl", TABLE, "records cannot be used"),
+    "CSV as JSON": Kind("a.jsonl", TABLE, 0, "looks like CSV", 4),
+    "lines as JSON": whole("a.jsonl", LINES, "records cannot be used"),
     "an unknown suffix": whole("a.docx", LINES, "its format is not clear from its suffix"),
     # Parquet and Excel.
     "no Parquet": whole("a.parquet", TABLE, "is not a complete Parquet file"),
@@ -237,7 +238,8 @@ KINDS: dict[str, Kind] = {
     "a null in a Parquet": Kind(
         "a.parquet", parquet(["1", "2", None], ["a", "b", "c"]), 1, "no id: 'id' is missing", 2
     ),
-    "no Excel": whole("a.xlsx", TABLE, "is not a complete Excel file"),
+    "CSV as Excel": Kind("a.xlsx", TABLE, 0, "looks like CSV", 4),
+    "no Excel": whole("a.xlsx", LINES, "is not a complete Excel file"),
     "a truncated Excel": whole("a.xlsx", cut(excel()), "is not a complete Excel file"),
     "an Excel without its sheet": whole("a.xlsx", EMPTY_BOOK, "has no sheet with cells"),
     "an entity bomb": whole(
