@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast, get_args
-from unicodedata import decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from neardup_solr.minhash.sign import hash_texts, normal_forms
 from neardup_solr.records import as_text
 from neardup_solr.regex import regex
 from neardup_solr.settings import NORMALIZATION
-from neardup_solr.text.numbers import join_numbers
+from neardup_solr.text.numbers import fold_digits, join_numbers
 from neardup_solr.text.written_dates import are_day_first
 
 KINDS: tuple[FieldKind, ...] = get_args(FieldKind)
@@ -103,7 +102,6 @@ WIDTHS: dict[FieldKind, int] = {"text": 0, "exact": 0, "number": 1, "date": 3}
 SHORTEST_CALL = 7  # digits of a telephone number, without the code of its country
 _THOUSANDS = r"\d{1,3}(?:,\d\d)*(?:,\d{3})+"  # in India, groups of two before the last
 _DIGITS = regex(rf"[+-]?({_THOUSANDS}|\d+)?([.,]\d+)?")
-_OTHER_DIGIT = regex(r"(?![0-9])\d")
 _GAPS = regex(r"(?<=\d)[ '\u2019\u00a0\u202f](?=\d{3}(?!\d))")  # of thousands
 _JOINS = regex(r"(?<=\d)(?=[^\W\d])|(?<=[^\W\d])(?=\d)")  # of letters and digits
 _POINTS = regex(r"[+-]?\d{1,3}(\.\d{3})+,\d+")  # of thousands, too
@@ -238,7 +236,7 @@ def _read_values(kind: FieldKind, texts: Sequence[str]) -> Iterator[tuple[str, t
         if kind == "exact":  # 310/475-9807 is 310-475-9807
             form = form.replace(" ", "").replace("-", "")
             if not form.isascii():
-                form = _OTHER_DIGIT.sub(lambda digit: str(decimal(digit[0])), form)
+                form = fold_digits(form)
         is_value = form[:1].isalnum() or any(map(str.isalnum, form))
         yield (form if is_value else ""), ()  # "?" is no value
 

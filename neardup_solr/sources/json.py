@@ -302,12 +302,10 @@ def _is_around(line: bytes, columns: Collection[str]) -> bool:
         first = next(iter(listed), None)
     except (ValueError, LookupError, TypeError):
         return False
-    lacking = {name for name in columns if dig(whole, name, LACKING) is LACKING}
-    return (
-        isinstance(first, dict)
-        and bool(lacking)
-        and lacking.isdisjoint(name for name in lacking if dig(first, name, LACKING) is LACKING)
-    )
+    lacking = [name for name in columns if dig(whole, name, LACKING) is LACKING]
+    if not (lacking and isinstance(first, dict)):
+        return False
+    return all(dig(first, name, LACKING) is not LACKING for name in lacking)
 
 
 def _is_longer(most: int, head: bytes) -> bool:

@@ -230,6 +230,11 @@ def join_numbers(text: str, *, is_day_first: bool = False) -> str:
     return folded
 
 
+def fold_digits(text: str) -> str:
+    """Write the decimal digits of all scripts as those of ASCII."""
+    return _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+
+
 def is_number(word: str) -> bool:
     """Return True for a word of a normal form that has digits, or is a size such as "xl"."""
     return has_digit(word) or (word.startswith("x") and _SIZE.fullmatch(word) is not None)
@@ -327,5 +332,5 @@ def _fold(text: str) -> str:
     """Write digits, signs, numerals behind a word such as "part", and accounts alike."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _MIXED_FRACTION.sub(" ", text)).translate(_ALIKE)
-        text = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+        text = fold_digits(text)
     return _CODE.sub(lambda match: _BETWEEN_GROUPS.sub("", match[0]), read_numerals(text))

@@ -105,13 +105,13 @@ class ConflictQuestions:
         conflicts = {}
         for name, result in self._merged.results.items():
             rows = group_rows(result.keys, *self._bounds[at : at + 2])
+            if len(rows) < 2:
+                continue
             chosen, _ = self._placed.get(name, {}).get(at, (-1, None))
-
             kept = result.rows[at]
             ranks = {key: (chosen not in same, -len(same), kept not in same)
                      for key, same in rows.items()}  # fmt: skip
-            if len(rows) > 1:
-                conflicts[name] = {key: rows[key] for key in sorted(rows, key=ranks.__getitem__)}
+            conflicts[name] = {key: rows[key] for key in sorted(rows, key=ranks.__getitem__)}
         return conflicts
 
     def _list_chosen(self, number: int) -> dict[str, Answer]:
