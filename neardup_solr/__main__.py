@@ -1,9 +1,9 @@
 """The command `neardup`, which is also `python -m neardup_solr`: it ends soon by Ctrl-C or SIGTERM.
 
 Either raises KeyboardInterrupt in the main thread, which removes unfinished files, says how to go
-on, and ends the command; while a module is loaded, it ends the process. Python raises it between
-two of its steps, so not while a long sort or a compiler of machine code runs. A thread that the
-system tells of the signal, too, sees to that.
+on, and ends the command; while a module is loaded, as soon as it is. Python raises it between two
+of its steps, so not while a long sort or a compiler of machine code runs. A thread that the system
+tells of the signal, too, sees to that.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ if __name__ == "__main__" or os.path.basename(sys.argv[0]).startswith("neardup")
 gc.set_threshold(100_000)
 
 import time
+from functools import partial
 from threading import Event, Thread, Timer
 from types import FrameType
 from typing import NoReturn, TextIO
@@ -74,11 +75,19 @@ def watch() -> None:
     """Handle signals from now on: the first ends the command, a second ends it at once."""
     noticed = Event()
 
-    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        # Some extensions end the process by SIGSEGV after an error while they are loaded.
+        if loading := _find_loading(frame):
+            sys.setprofile(partial(interrupt_after, loading))
+            return
         noticed.set()
-        if _is_loading(frame):  # some extensions end the process by SIGSEGV after an error then
-            _end()
         raise KeyboardInterrupt
+
+    def interrupt_after(loading: FrameType, frame: FrameType, event: str, _: object) -> None:
+        if frame is loading and event == "return":
+            sys.setprofile(None)
+            noticed.set()
+            raise KeyboardInterrupt
 
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and `&` in scripts want it
@@ -92,11 +101,14 @@ def watch() -> None:
     Thread(target=_end_after_signal, args=(reader, noticed), daemon=True).start()
 
 
-def _is_loading(frame: FrameType | None) -> bool:
-    """Return whether a frame was called, maybe by others, to load a module."""
-    while frame and frame.f_globals.get("__name__") != "importlib._bootstrap":
+def _find_loading(frame: FrameType | None) -> FrameType | None:
+    """Return the call that loads a module, and maybe others within, in which a frame was called."""
+    loading = None
+    while frame:
+        if frame.f_globals.get("__name__") == "importlib._bootstrap":
+            loading = frame
         frame = frame.f_back
-    return frame is not None
+    return loading
 
 
 def _end_after_signal(reader: int, noticed: Event) -> None:

@@ -76,6 +76,29 @@ runpy.run_module("neardup_solr", run_name="__main__")
     assert ended(script) == INTERRUPTED
 
 
+@pytest.mark.parametrize("end", ["", "raise ImportError"])
+def test_what_is_said_after_a_module_is_loaded(end: str, tmp_path: Path) -> None:
+    """A command that loads a module late still cleans up, and says how to go on."""
+    loops = "for _ in range(1000): pass"
+    late = f"import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n{loops}\nprint(1)\n{end}\n"
+    (tmp_path / "late.py").write_text(late, "utf-8")
+    script = f"""
+import os, sys
+from neardup_solr import __main__ as command
+command.watch()
+sys.path.insert(0, {str(tmp_path)!r})
+sys.stdout = sys.stderr
+os.write(1, b"ready\\n")
+try:
+    import late
+    print("went on")
+except KeyboardInterrupt:
+    print("removed")
+    sys.exit(command.INTERRUPTED)
+"""
+    assert ended(script) == (130, "1\nremoved\n")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_while_python_cannot_handle_signals(number: int, tmp_path: Path) -> None:
     """The process ends all the same, and what was not written to its end is removed."""
