@@ -136,7 +136,8 @@ def test_tokens_that_cannot_be_read(served: Served, tokens: Path, kind: str) -> 
     for _ in range(3):
         assert check(served, **OLD) == 200
         time.sleep(0.3)
-    (told,) = messages(served)[before:]
+    *missing, told = messages(served)[before:]
+    assert len(missing) <= 1  # if it looked between the two steps
     assert told.startswith(f"{tokens}: ")
     assert told.endswith("; the previous tokens remain valid")
     clear(tokens)

@@ -237,6 +237,7 @@ def test_what_is_wrong_is_told_until_it_is_mended(
             assert "good" not in answer.body.decode()
             path.write_text(good)
         settle(served, full)
+        until(lambda: served.log.read_text("utf-8").count("available again after") == 2)
         assert "PLAIN" not in served.log.read_text("utf-8")
         lines = [line["message"] for line in served.lines if "level" in line]
         ends = [at for at, line in enumerate(lines) if "available again after" in line]
