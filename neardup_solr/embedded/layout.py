@@ -8,14 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from neardup_solr import files
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.files import atomic_path
-
-if TYPE_CHECKING:
-    pass
 
 SOLR_VERSION = "9.10.1"
 CHOSEN = "NEARDUP_SOLR_VERSION"

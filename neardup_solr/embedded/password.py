@@ -8,13 +8,10 @@ import json
 import os
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup_solr.embedded.layout import Layout, writing
 from neardup_solr.files import private
-
-if TYPE_CHECKING:
-    pass
 
 USER = "neardup"
 BYTES = 24  # of a generated password, 32 characters

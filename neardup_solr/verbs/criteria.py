@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from neardup_solr import checks, measures
 from neardup_solr.argument_types import By
@@ -19,10 +18,6 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.schema import require_kept
-
-if TYPE_CHECKING:
-    pass
-
 from neardup_solr.verbs.collection_measure import comparer_for
 
 DEFAULT_WAY: By = "shingles"

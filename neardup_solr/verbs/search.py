@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from neardup_solr import measures
 from neardup_solr.argument_types import By, Id, MeasureName, OneOrMore
@@ -20,10 +19,6 @@ from neardup_solr.settings import Settings, choose_words
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import OtherSettings
 from neardup_solr.solr.names import ID, SETTINGS, TEXT
-
-if TYPE_CHECKING:
-    pass
-
 from neardup_solr.verbs.collection_measure import comparer_for, measure_by
 from neardup_solr.verbs.criteria import (
     COMPUTED,

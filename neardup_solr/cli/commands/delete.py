@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.typed import Typed
-
-if TYPE_CHECKING:
-    pass
 
 
 def delete(typed: Typed, *, yes: bool = False) -> int:

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.typed import Typed, connect
-
-if TYPE_CHECKING:
-    pass
-
 
 DEMO_PAIRS = 8
 

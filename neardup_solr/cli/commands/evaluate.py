@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.commands.report import make_report
 from neardup_solr.cli.typed import Typed
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_PAIRS = 10  # missed and false ones each that evaluate prints
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import neardup_solr as nd
 from neardup_solr.checks import require_positive
@@ -12,9 +11,6 @@ from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE
 from neardup_solr.cli.typed import Typed
 from neardup_solr.units import most_failed
-
-if TYPE_CHECKING:
-    pass
 
 
 def index(typed: Typed, *, max_failed: str = "0") -> int:

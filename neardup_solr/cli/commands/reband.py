@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.typed import Typed
-
-if TYPE_CHECKING:
-    pass
 
 
 def reband(typed: Typed) -> int:

@@ -6,16 +6,12 @@ import os
 import sys
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup_solr.cli import show
 from neardup_solr.cli.typed import Typed, choose_columns
 from neardup_solr.files import private
 from neardup_solr.log import unblocked
-
-if TYPE_CHECKING:
-    pass
-
 
 REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a href="{0}">{0}</a>'
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.typed import Typed
 from neardup_solr.log import unblocked
-
-if TYPE_CHECKING:
-    pass
 
 
 @unblocked()

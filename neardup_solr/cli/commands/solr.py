@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,9 +10,6 @@ from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import REFUSED
 from neardup_solr.cli.typed import Typed
 from neardup_solr.errors import ServerError
-
-if TYPE_CHECKING:
-    pass
 
 
 def start(typed: Typed, *, port: int | None = None) -> int:

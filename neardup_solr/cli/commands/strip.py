@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.exit_codes import INCOMPLETE
 from neardup_solr.cli.typed import Typed
-
-if TYPE_CHECKING:
-    pass
 
 
 def strip(typed: Typed) -> int:
