@@ -27,6 +27,7 @@ from neardup_solr.measures.aligned import ALIGNED
 from neardup_solr.measures.bounds import bound_odds, bound_states, hash_levels
 from neardup_solr.measures.columns import MISSING, FieldColumn, Marks, Table
 from neardup_solr.measures.em import BEGIN, FLOOR
+from neardup_solr.measures.keys import find_key
 from neardup_solr.measures.levels import Levels, compare_fields, mark_equal
 from neardup_solr.measures.members import is_code
 from neardup_solr.measures.other_names import NameColumns
@@ -92,6 +93,9 @@ def match_fields(
                 break
             telling.append(at)
             learnt &= levels[:, at] != 0
+        is_slip = ~mark_equal(likely, weights.kinds).all(axis=1)
+        if (key := find_key(columns, likely[is_slip])) is not None:
+            weights = weights.without_matches(columns[key].name)
         bounds = bound_states(columns, pairs[above], levels[: len(above)], weights, threads)
         weights = replace(weights, bounds=bounds, telling=tuple(telling))
     levels = levels[: len(above)]

@@ -51,6 +51,11 @@ def describe_unsure(
                 f"Records that differ in {names} count as different, as most of those that are"
                 " alike differ in it, and in their names."
             )
+        if weights.key:
+            return (
+                f"Records that agree in {weights.key} alone count as different, as most records"
+                f" share it with others: if they are the same, compare {weights.key} alone."
+            )
         if weights.lookalikes >= max(FEWEST, ALIKE * len(likely)):
             return _describe_lookalikes(weights)
         missed = np.count_nonzero(sure < LEAST_PROBABILITY)

@@ -65,8 +65,8 @@ class Weights:
     how often each level occurs in a class. `are_matches` (3,) is True for classes of matches.
     `bounds` are the highest log2 odds of pairs that are in some states, see `bound_states`.
     Records that differ in one of the fields at `telling` are no matches. So many `lookalikes` could
-    be copies, as they have few others. If records are compared `as_wholes`, by `pretrained`, these
-    weights only explain it.
+    be copies, as they have few others. Records that agree in a `key` alone, if there is one, are no
+    matches. If records are compared `as_wholes`, by `pretrained`, these weights only explain it.
     """
 
     names: tuple[str, ...]
@@ -77,11 +77,18 @@ class Weights:
     bounds: Mapping[int, float] = field(default_factory=dict)
     telling: tuple[int, ...] = ()
     lookalikes: int = 0
+    key: str = ""
     as_wholes: bool = False
 
     def weigh(self, levels: NDArray[np.int8]) -> Table:
         """Compute the log2 odds of a match for pairs of these levels, shape (pairs,)."""
         return self._odds(self._classes(levels).sum(axis=1))
+
+    def without_matches(self, key: str) -> Weights:
+        """Make weights of which no class is of matches, as these agree in a key alone."""
+        none = np.zeros(len(self.are_matches), np.bool_)
+        rates = _order_rates(self.rates, self.shares, self.kinds, none)
+        return replace(self, rates=rates, are_matches=none, key=key)
 
     def explain(self, levels: Levels) -> list[list[Evidence]]:
         """List what each field adds to the odds of pairs of these levels, after the fields before.

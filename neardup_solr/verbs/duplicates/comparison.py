@@ -243,7 +243,11 @@ class Comparison:
             least=floor(least - BORDER),
         )  # fmt: skip
         weights = matcher.weights
-        if is_first and weights and not (weights.as_wholes or weights.are_matches.any()):
+        if (
+            is_first
+            and weights
+            and not (weights.as_wholes or weights.key or weights.are_matches.any())
+        ):
             progress.LOG.warning(
                 "the fields do not separate matches from other pairs, so only records"
                 " that are equal in all fields are found: choose different fields"
