@@ -64,9 +64,10 @@ class Source:
     misleading; `delimiter`: character between the columns of a CSV; `encoding`: encoding, by
     default UTF-8, or UTF-16 with a byte order mark; `skip_rows`: rows above the header of a CSV or
     sheet; `sheet`: sheet of an Excel file, by default the first; `lossy`: replace invalid
-    characters instead of refusing the record; `max_doc_bytes`: refuse records with more text, such
-    as "100M"; `on_repeat`: which records count if an id is repeated: "keep" (each), "last", "first"
-    or "fail" (the first; later records fail); by default keep for `duplicates`, last for `index`.
+    characters instead of refusing the record; `strip_html`: read texts in HTML as a browser shows
+    them; `max_doc_bytes`: refuse records with more text, such as "100M"; `on_repeat`: which records
+    count if an id is repeated: "keep" (each), "last", "first" or "fail" (the first; later records
+    fail); by default keep for `duplicates`, last for `index`.
 
     Raises ArgumentError if a value is invalid.
     """
@@ -81,6 +82,7 @@ class Source:
     skip_rows: int = 0
     sheet: str | None = None
     lossy: bool = False
+    strip_html: bool = False
     max_doc_bytes: int | str = MAX_DOC_BYTES
     on_repeat: OnRepeat | None = None
 

@@ -297,6 +297,7 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         ),
         "sheet": Option("Sheet of an Excel file [default: the first].", "NAME", seldom=True),
         "lossy": Option("Replace invalid characters instead of rejecting the record.", seldom=True),
+        "strip_html": Option("Read texts in HTML without tags and entities.", seldom=True),
         "max_doc_bytes": Option(
             "Maximum size of the text of a record, such as 100M.", "SIZE", seldom=True
         ),

@@ -65,6 +65,8 @@ def make_run(
         ids = list(map(str, ids))
     if kinds not in ({int}, {str}) or not _are_ids(ids):
         return None
+    if reading.strip_html:
+        parts, kept = _strip_columns(parts, kept, reading)
     texts = parts[0] if len(parts) == 1 else _join_columns(parts)
     if texts is None or not _are_texts(texts, reading.room()):
         return None
@@ -80,6 +82,19 @@ def make_run(
         ids=ids, texts=texts, where=where, numbers=numbers, are_numbers=kinds == {int},
         kept=columns, parts=parts if len(parts) > 1 else (),
     )  # fmt: skip
+
+
+def _strip_columns(
+    parts: Sequence[Sequence[Any]], kept: Mapping[str, Sequence[Any]], reading: Reading
+) -> tuple[list[list[Any]], dict[str, Sequence[Any]]]:
+    """Read the columns of text, also those that are kept, as a browser shows them."""
+    from neardup_solr.sources.html_text import strip_html
+
+    columns = {
+        name: [*map(strip_html, values)] if name in reading.text else values
+        for name, values in kept.items()
+    }
+    return [[*map(strip_html, part)] for part in parts], columns
 
 
 def _are_texts(texts: Sequence[Any], room: int) -> bool:
@@ -214,6 +229,11 @@ def make_document(
     """
     if reading.lossy:
         id, text, kept = map(replace_lost, (id, text, kept))
+    if reading.strip_html:
+        from neardup_solr.sources.html_text import strip_html
+
+        text = strip_html(text)
+        kept = {n: strip_html(each) if n in reading.text else each for n, each in kept.items()}
     try:
         good_id = _as_id(id, reading)
     except Unusable as problem:

@@ -1,87 +1,20 @@
-"""Pages of HTML: what a reader sees of them, without mark-up, scripts and styles."""
+"""Pages of HTML: files of one page each, in the encoding that they name."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from typing import Final
 
 from neardup_solr.regex import regex
 from neardup_solr.sources.blocks import read_whole
+from neardup_solr.sources.html_text import parse_page
 from neardup_solr.sources.objects import Numbered, name_document, open_rows
 from neardup_solr.sources.part import SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.values import Unusable, decode
 
-_UNSEEN: Final = {"script", "style", "template", "noscript", "svg", "math", "head", "iframe"}
-_WITHIN_LINE: Final = {
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
-    "font", "i", "ins", "kbd", "label", "mark", "q", "rp", "rt", "ruby", "s", "samp", "small",
-    "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr", "nobr",
-}  # fmt: skip
-_CELLS: Final = {"td", "th"}
-_VOID: Final = {
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
-    "track", "wbr",
-}  # fmt: skip
 _CHARSET: Final = regex(rb"<meta[^>]*charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
-
-
-class _Page(HTMLParser):
-    """Collects the title and the text of a page."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.title: list[str] = []
-        self.parts: list[str] = []
-        self._unseen: list[str] = []
-        self._in_title = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a line, unless the tag is within one."""
-        if tag == "body":  # which ends a head that was never closed
-            self._unseen.clear()
-        if tag == "title" and "svg" not in self._unseen:
-            self._in_title = True
-        elif tag in _UNSEEN and tag not in _VOID:
-            self._unseen.append(tag)
-        self._break(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a line. What is unseen has to be closed by a tag of its own in HTML."""
-        self._break(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        """End a line, and what is not seen."""
-        if tag == "title":
-            self._in_title = False
-        elif tag in self._unseen:
-            while self._unseen.pop() != tag:
-                pass
-        self._break(tag)
-
-    def handle_data(self, data: str) -> None:
-        """Take a piece of text."""
-        if self._in_title:
-            self.title.append(data)
-        elif not self._unseen:
-            self.parts.append(re.sub(r"\s+", " ", data))
-
-    def _break(self, tag: str) -> None:
-        if tag in _CELLS:
-            self.parts.append(" ")
-        elif tag not in _WITHIN_LINE and not self._unseen:
-            self.parts.append("\n")
-
-
-def parse_page(written: str) -> tuple[str, str]:
-    """Take the title and the text of a page, each block of it in a line of its own."""
-    page = _Page()
-    page.feed(written)
-    page.close()
-    lines = (" ".join(line.split()) for line in "".join(page.parts).split("\n"))
-    return " ".join("".join(page.title).split()), "\n".join(filter(None, lines))
 
 
 def find_charset(head: bytes) -> str | None:

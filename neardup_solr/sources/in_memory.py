@@ -338,7 +338,12 @@ def _of_documents(
     for position, item in _of_one_kind(part, first, chain.from_iterable(groups), DOCUMENT):
         if isinstance(item, RecordError):
             yield item
-        elif type(item.id) is not str or type(item.text) is not str or item.kept:
+            continue
+        if part.reading.strip_html:
+            from neardup_solr.sources.html_text import strip_html
+
+            item = replace(item, text=strip_html(item.text))
+        if type(item.id) is not str or type(item.text) is not str or item.kept:
             yield _with_plain_values(item, item.position or position, part.reading)
         elif not part.reading.has_ids:
             yield replace(item, id=NUMBERED, position=item.position or position)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from neardup_solr.regex import regex
 from neardup_solr.sources.blocks import lists_of_lines, read_whole
-from neardup_solr.sources.html import parse_page
+from neardup_solr.sources.html_text import parse_page
 from neardup_solr.sources.objects import Numbered, name_document, open_rows
 from neardup_solr.sources.part import SourcePart, SourceTable
 from neardup_solr.sources.values import Unusable, too_large

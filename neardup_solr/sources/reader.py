@@ -22,6 +22,7 @@ from neardup_solr.sources.blocks import is_of_excel, with_writing
 from neardup_solr.sources.column import find_columns
 from neardup_solr.sources.document import notice_if_none, require_most, require_some
 from neardup_solr.sources.formats import PARTS, SHEETS, WITHOUT_COLUMNS, check_format, recognize
+from neardup_solr.sources.html_signs import notice_html
 from neardup_solr.sources.notes import log_note
 from neardup_solr.sources.part import (
     Contents,
@@ -57,6 +58,8 @@ CHECK: Final = {
     "xls": "check `id` and `text`",
 }
 IN_MEMORY: Final = "give each record an id and a text, and name its columns with `id` and `text`"
+WITHOUT_MARKUP: Final = {"html", "eml", "mbox"}  # formats whose mark-up is left out
+AS_WRITTEN: Final = {"lines", "folder"}  # formats that are named to compare mark-up
 READERS: Final = {
     "lines": ("lines", "open_lines"),
     "csv": ("csv", "open_csv"),
@@ -153,13 +156,20 @@ class SourceReader:
     def pieces(self) -> Iterator[Piece]:
         """Read as `records` does. Documents come in runs if they can, which is far quicker."""
         if self.paths is not None:
-            return _read_parts(self.parts, shown_name(self.paths))
-        from neardup_solr.sources.in_memory import read_memory
+            pieces = _read_parts(self.parts, shown_name(self.paths))
+            if any(part.format in WITHOUT_MARKUP for part in self.parts):
+                return pieces
+        else:
+            from neardup_solr.sources.in_memory import read_memory
 
-        part = name_memory(self.source, self.reading, notify_once(self.on_notice))
-        numbered = number_records(read_memory(self.source, part))
-        require = require_most if isinstance(self.source, Sized) else require_some
-        return require(part, numbered, IN_MEMORY)
+            part = name_memory(self.source, self.reading, notify_once(self.on_notice))
+            numbered = number_records(read_memory(self.source, part))
+            require = require_most if isinstance(self.source, Sized) else require_some
+            pieces = require(part, numbered, IN_MEMORY)
+        reading = self.reading
+        if reading.strip_html or reading.source_format in AS_WRITTEN or self.on_notice is ignore:
+            return pieces
+        return notice_html(self.label, self.on_notice, pieces)
 
     def find(
         self, ids: Collection[str], on_document: Callable[[int, Document], None] | None = None

@@ -30,7 +30,8 @@ class Reading:
     or None to go by the suffix; `delimiter` is the character between the columns of CSV and TSV;
     `encoding` is that of text as Python names it, None for UTF-8 or what a byte order mark says;
     `skip_rows` are above the header of a table; `sheet` names that of Excel, None for the first;
-    `lossy` replaces what is no character by U+FFFD instead of refusing the record; a record with
+    `lossy` replaces what is no character by U+FFFD instead of refusing the record; `strip_html`
+    leaves the mark-up of texts out; a record with
     more text than `max_doc_bytes` of UTF-8 is refused, and never held as a whole if a format allows
     that.
     With `at_once` records of standard input are passed on as they come; else the first 1,000 are
@@ -51,6 +52,7 @@ class Reading:
     skip_rows: int = 0
     sheet: str | None = None
     lossy: bool = False
+    strip_html: bool = False
     # What is made of a text takes some fifteen times its size while it is indexed.
     max_doc_bytes: int = units.in_bytes(arguments.MAX_DOC_BYTES)
     at_once: bool = False
@@ -121,6 +123,7 @@ def reading_of(
         skip_rows=written.skip_rows,
         sheet=written.sheet,
         lossy=written.lossy,
+        strip_html=written.strip_html,
         max_doc_bytes=units.in_bytes(written.max_doc_bytes, "max_doc_bytes"),
         at_once=at_once,
         on_repeat=written.on_repeat,

@@ -21,7 +21,8 @@ from neardup_solr.sources.blocks import read_whole
 from neardup_solr.sources.compression import is_compressed
 from neardup_solr.sources.document import NO_TEXT_FILE, as_columns, make_document, make_run
 from neardup_solr.sources.file_kinds import find_kind, is_binary
-from neardup_solr.sources.html import decode_page, parse_page
+from neardup_solr.sources.html import decode_page
+from neardup_solr.sources.html_text import parse_page
 from neardup_solr.sources.mail import open_mbox, parse_mail
 from neardup_solr.sources.part import ID, TEXT, Piece, Record, SourcePart, SourceTable, one_by_one
 from neardup_solr.sources.reading import Reading
