@@ -13,13 +13,14 @@ from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, Progress
 from neardup_solr.sources.notes import log_note
 from neardup_solr.sources.source import is_collection
-from neardup_solr.verbs.duplicates.candidate_pairs import JOINING, find_candidates, name_way
+from neardup_solr.verbs.duplicates.candidate_pairs import JOINING, name_way
 from neardup_solr.verbs.duplicates.checkpoint import delete_checkpoint
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.corpus import Corpus, read_corpus
 from neardup_solr.verbs.duplicates.doubts import Doubts, KnownTemplates, find_doubts
-from neardup_solr.verbs.duplicates.group import group_verified, make_compare
+from neardup_solr.verbs.duplicates.group import make_compare
 from neardup_solr.verbs.duplicates.outcome import make_result
+from neardup_solr.verbs.duplicates.pairing import pair_documents
 from neardup_solr.verbs.duplicates.plan import RunPlan, make_plan
 from neardup_solr.verbs.duplicates.remember import EarlierRun
 from neardup_solr.verbs.duplicates.remember_records import EarlierRecords
@@ -73,30 +74,14 @@ def _find_duplicates(plan: RunPlan) -> Duplicates:
         way = name_way(plan, corpus, comparison.distinct)
         if earlier is not None:
             comparison = earlier.match(comparison, way)
-        fresh = None if earlier is None else earlier.fresh
-        candidates = find_candidates(
-            plan, corpus, way, comparison.copies, comparison.columns, fresh
-        )
-        comparison = comparison.learn_from_all(way)
         if plan.answers is not None:
             answers = find_answered(
                 corpus, plan.answers, unsure_apart=plan.request.unsure_apart
             )  # fmt: skip
             comparison = replace(comparison, answers=answers)
-        verified = comparison.verify(
-            candidates.pairs,
-            copies=candidates.copies,
-            earlier=earlier,
-            keeps=True,
-            on_progress=plan.on_progress,
+        candidates, verified, grouped, rows = pair_documents(
+            comparison, way, earlier, keeps=True, on_progress=plan.on_progress
         )
-        plan.on_progress(Progress("grouping", 0))
-        if plan.linkage == "mutual_best":
-            from neardup_solr.measures.pairs import mutual_best
-
-            verified.keep(mutual_best(verified.pairs, verified.similarities))
-        comparison.add_same(verified)
-        grouped, rows = group_verified(comparison, verified)
         compare = make_compare(comparison, rows)
         doubts, remedy, known = Doubts(), "", KnownTemplates()
         if not plan.request.reach:  # a review removes nothing, and asks about doubtful pairs

@@ -20,11 +20,12 @@ from neardup_solr.measures import Distances, Limits, Similarities, floor
 from neardup_solr.measures.equality import NUMBERS, parse_equality
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import Removed
-from neardup_solr.verbs.duplicates.candidate_pairs import find_candidates, name_way
+from neardup_solr.verbs.duplicates.candidate_pairs import name_way
 from neardup_solr.verbs.duplicates.comparison import Comparison
 from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, KnownTemplates, find_doubts
 from neardup_solr.verbs.duplicates.graph import Graph, Grouped, RowNumbers, group
-from neardup_solr.verbs.duplicates.group import group_verified, make_compare
+from neardup_solr.verbs.duplicates.group import make_compare
+from neardup_solr.verbs.duplicates.pairing import pair_documents
 
 WITHOUT_COMMON = "use `without_common` to ignore the shared parts"
 FEWEST_LINKED = 3  # documents that a digest links
@@ -162,10 +163,7 @@ class Remedies:
         plan, corpus = self.comparison.plan, self.comparison.corpus.leave_out_common()
         comparison = replace(Comparison.of(plan, corpus), answers=self.comparison.answers)
         way = name_way(plan, corpus, comparison.distinct)
-        candidates = find_candidates(plan, corpus, way, comparison.copies)
-        verified = comparison.verify(candidates.pairs, copies=candidates.copies)
-        comparison.add_same(verified)
-        grouped, rows = group_verified(comparison, verified)
+        _, _, grouped, rows = pair_documents(comparison, way)
         limits, compare = comparison.comparer.limits, make_compare(comparison, rows)
         return not find_doubts(corpus, limits, grouped, rows, compare, {})
 
