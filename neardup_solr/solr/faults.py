@@ -64,6 +64,11 @@ _NO_KEEPER = regex("Cannot talk to ZooKeeper|KeeperErrorCode = (Session expired|
 _KEEPER_LOST = regex(r"KeeperException\$(SessionExpired|ConnectionLoss)Exception")
 # A query for any value in a field of which nothing tells that: it never succeeds.
 _NOT_SEARCHED = regex("FieldExistsQuery requires that the field indexes")
+# What a Solr says of its own state while it cannot answer, and then can again.
+_OF_STATE = regex(
+    "memory is full|heap space|GC overhead|Metaspace|native thread|closed|Too many open files"
+    "|Input/output error|No such file|Stale file|[Tt]imed? ?out|[Ii]nterrupted"
+)
 # Signs of what the nodes of a SolrCloud say while a node is away, or another becomes the leader.
 _DISTURBED = regex("|".join((
     KEEPER_AWAY, "Cannot talk to ZooKeeper", "KeeperErrorCode", "Could not find collection in zk",
@@ -246,6 +251,15 @@ def is_partial(header: Mapping[str, Any]) -> bool:
 def is_of_solr(error: SolrError) -> bool:
     """Return True if an error is what a Solr has answered."""
     return isinstance(error, SolrHalted) or error.reason.startswith(SAYS)
+
+
+def may_be_of_query(error: SolrError) -> bool:
+    """Return True if the query may be why Solr failed (500), as filters that it cannot read are."""
+    is_failure = isinstance(error, SolrAnswerError) and error.status == 500
+    if not (is_failure and is_of_solr(error) and error.passes is Passes.ONCE_ANSWERED):
+        return False
+    is_query = error.url.rstrip("/").endswith(("/select", "/export"))
+    return is_query and not _OF_STATE.search(error.reason)
 
 
 def late(url: str) -> SolrAnswerError:

@@ -34,7 +34,7 @@ from neardup_solr.solr.access import Access, Connection, require_private
 from neardup_solr.solr.address import parse_address, past_proxies, redact
 from neardup_solr.solr.connection_faults import Fault, find_connection_fault
 from neardup_solr.solr.credentials import TOKEN
-from neardup_solr.solr.faults import is_of_solr
+from neardup_solr.solr.faults import is_of_solr, may_be_of_query
 from neardup_solr.solr.masking import JSON, hide_secrets
 from neardup_solr.solr.metrics import SolrMetrics
 from neardup_solr.solr.nodes import Nodes
@@ -48,6 +48,7 @@ CONNECT_SECONDS = 5.0
 SEND_SECONDS = 60.0
 READ_SHARE = 0.75  # of the time that is left with patience
 PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is dropped
+SAME_ANSWERS = 4  # to a query, while others are answered: Solr cannot read it
 _AGAIN = "check that it is running, then run the same command again"
 _EMBEDDED = "run the same command again: it restarts Solr (neardup solr logs shows why it ended)"
 # Solr's names of what is needed, by the end of a path; a schema that can be read is changed.
@@ -205,20 +206,28 @@ class CheckedSession(requests.Session):
         """Call `send`, and call it again after faults that may pass.
 
         It gets the time, by time.monotonic(), at which patience ends; infinity without patience.
-        Then the usual few attempts are made. The `may_pass` of the error in the end tells its kind.
+        Then the usual few attempts are made. A query to which Solr gives the same error again and
+        again, while it answers others, is not waited for.
+        The `may_pass` of the error in the end tells its kind.
         """
         outages, deadline = self.outages, self._deadline()
         is_patient, faults = deadline < math.inf, 0
+        reasons: list[str] = []
 
         def passes(error: SolrError) -> bool:
             nonlocal faults
+            if is_of_query := is_patient and may_be_of_query(error):
+                reasons.append(error.reason)
+                if reasons.count(error.reason) >= SAME_ANSWERS:
+                    error.passes = errors.Passes.NEVER
+                    return False
             is_missing = isinstance(error, errors.CoreMissing) and not is_patient
             if is_missing or not self.may_pass(error):
                 return False
             self.reached = True  # or Solr says to come again
             faults += 1
             if is_patient and outages.are_waited_for:
-                outages.wait(error, deadline, is_second=faults == 2)
+                outages.wait(error, deadline, is_second=faults == 2 and not is_of_query)
             self.nodes.next_node()  # what is wrong may be wrong with this node alone
             return outages.are_waited_for or not is_patient  # unless the user wants to stop
 

@@ -56,7 +56,7 @@ def run_plan(plan: RunPlan) -> Duplicates:
     if any(map(is_collection, plan.sources)):
         from neardup_solr.solr.patience import keep_patience
 
-        with keep_patience(plan.sources, plan.patience, plan.fq):
+        with keep_patience(plan.sources, plan.patience):
             return _find_duplicates(plan)
     return _find_duplicates(plan)
 

@@ -35,7 +35,7 @@ def find_passages(request: PassagesRequest) -> Passages:
     if any(map(is_collection, plan.sources)):
         from neardup_solr.solr.patience import keep_patience
 
-        with keep_patience(plan.sources, plan.patience, plan.fq):
+        with keep_patience(plan.sources, plan.patience):
             return _find_passages(plan, request)
     return _find_passages(plan, request)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +55,21 @@ def id_pairs(found: nd.Duplicates) -> set[tuple[str, str]]:
 
 def test_a_filter_that_solr_cannot_read_is_not_waited_for(tenants: nd.Collection) -> None:
     """Also if Solr says 500 of it, as it does while something is wrong with it."""
-    for verb, fq in ((nd.duplicates, "id:/(/"), (nd.passages, "{!frange l=a}1")):
+    clusters = nd.duplicates(tenants).clusters
+    broken, patience = "id:/(/", "1h"
+    verbs: tuple[Callable[[], object], ...] = (
+        lambda: nd.duplicates(tenants, fq=broken, patience=patience),
+        lambda: nd.passages(tenants, fq="{!frange l=a}1", patience=patience),
+        lambda: nd.report(tenants, fq=["*:*", broken], patience=patience),
+        lambda: nd.report(tenants, query=broken, patience=patience),
+        lambda: nd.mark(tenants, clusters, fq=broken, patience=patience),
+        lambda: list(nd.gate(documents(), tenants, fq=broken, patience=patience)),
+        lambda: nd.annotate(tenants, query=broken, patience=patience),
+        lambda: nd.strip(tenants, query=broken, patience=patience),
+    )
+    for verb in verbs:
         with pytest.raises(SolrAnswerError) as caught:
-            verb(tenants, fq=fq, patience="1h")
+            verb()
         assert caught.value.status == 500
         assert "query" in caught.value.next_step
 

@@ -112,6 +112,33 @@ def test_what_solr_refuses_is_no_outage() -> None:
     assert collection.session.outages.count == 0
 
 
+def test_a_query_that_solr_cannot_read_is_no_outage(caplog: pytest.LogCaptureFixture) -> None:
+    """Solr says 500 of some, and answers others meanwhile."""
+    again = [failed("unexpected end-of-string"), WELL, replaying(name=3)]
+    with answering(WELL, *3 * again, again[0], WELL) as (address, asked):
+        collection = opened(address)
+        with collection.session.outages.waited_for(10**6):
+            collection.count()
+            with pytest.raises(SolrAnswerError, match="unexpected end-of-string") as caught:
+                collection.count(["id:/(/"])
+            assert collection.count() == 0
+    assert not caught.value.may_pass
+    assert "query" in caught.value.next_step
+    assert len(asked) == 12
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("state", ["Java heap space", "this IndexReader is closed"])
+def test_a_state_of_solr_is_waited_for(state: str) -> None:
+    """It may pass, though others are answered meanwhile."""
+    again = [failed(state), WELL, replaying(name=3)]
+    with answering(WELL, *6 * again, WELL) as (address, _):
+        collection = opened(address)
+        with collection.session.outages.waited_for(10**6):
+            collection.count()
+            assert collection.count(["id:a"]) == 0
+
+
 @pytest.mark.parametrize(
     ("fault", "error"),
     [(SILENT, SolrUnreachable), (NOT_FOUND, CoreMissing)],
