@@ -9,6 +9,12 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from neardup_solr import errors
+from neardup_solr.regex import regex
+
+# Paths behind /solr that are of the server.
+_OF_SERVER = frozenset({"admin", "admin.html", "index.html"})
+# Behind the # of the admin pages: those of a core or a collection.
+_ADMIN_PAGE = regex(r"/(?:~(?:cores|collections)/)?([A-Za-z0-9_.][\w.-]*)")
 
 
 @lru_cache(maxsize=64)  # called before every request
@@ -24,14 +30,32 @@ def split_address(url: str, core: str, *, is_core: bool) -> tuple[str, str]:
     """The server's address and the collection's name, from an address that may name both.
 
     With `is_core` the address ends with the name, wherever the server has its /solr.
+    Raises ArgumentError for the address of a handler behind the collection, or of an admin page.
     """
-    base, slash, name = url.partition("/solr/")
+    url, _, of_page = url.partition("#")
+    base, slash, path = redact(url).partition("/solr/")
+    name, _, handler = path.strip("/").partition("/")
+    if page := _ADMIN_PAGE.match(of_page):
+        raise _refuse_address("is an admin page", f"{base.removesuffix('/solr')}/solr/{page[1]}")
+    if name in _OF_SERVER:
+        what = f"{name!r} in `address` is no collection"
+        step = f"give {base}/solr, and the collection with `collection`"
+        raise errors.ArgumentError(what, step, code="address-invalid")
+    if handler:
+        what = f"goes on with {'/' + handler!r} behind the collection"
+        raise _refuse_address(what, f"{base}/solr/{name}")
     if slash and name:
-        return f"{base}/solr", name.strip("/")
+        return f"{base}/solr", name
+    url = redact(url).rstrip("/")
     if is_core and not url.endswith("/solr"):
         base, _, core = url.rpartition("/")
         return base, core
     return url, core
+
+
+def _refuse_address(what: str, right: str) -> errors.ArgumentError:
+    step = f"give the address of the collection: {right}"
+    return errors.ArgumentError(f"`address` {what}", step, code="address-invalid")
 
 
 def past_proxies(url: str) -> dict[str, str]:

@@ -478,10 +478,11 @@ def open_collection(
     `embedded` says that it is in the embedded Solr; `names` are what the collection calls its
     fields; `access` is how it is reached. Nothing is sent yet.
 
-    Raises ArgumentError if the address is not an http or https URL, no collection can have that
-    name, or the CA file cannot be read.
+    Raises ArgumentError if the address is not an http or https URL or goes on behind a collection,
+    no collection can have that name, or the CA file cannot be read.
     """
-    session, url = open_session(address, embedded=embedded, access=access)
+    session = open_session(address, embedded=embedded, access=access)
+    url = address if isinstance(address, str) else address.url
     base, name = split_address(url, name, is_core=not isinstance(address, str))
     require_name(name)
     session.outages.home = f"{base}/{name}"

@@ -449,8 +449,8 @@ def leave(request: PreparedRequest) -> PreparedRequest:
 
 def open_session(
     address: str | Connection, *, embedded: bool = False, access: Access | None = None
-) -> tuple[CheckedSession, str]:
-    """A session for an address, and the address without user and password.
+) -> CheckedSession:
+    """A session for an address.
 
     Instead of an address, a connection of the user: its session sends the requests, with
     its headers, certificates, proxies and adapters, and `access` is not used.
@@ -467,7 +467,7 @@ def open_session(
         session.auth = address.auth or carrier.auth
         if session.auth is None and parts.username is not None:
             session.auth = (unquote(parts.username), unquote(parts.password or ""))
-        return session, redact(url).rstrip("/")
+        return session
     access = access or Access()
     session = CheckedSession(embedded=embedded)
     session.headers.update({"Accept": JSON, **access.headers})
@@ -486,4 +486,4 @@ def open_session(
         else:
             session.auth = credentials.as_sent(secret.user, secret.password)
     require_private(parts, session.source, access)
-    return session, redact(url).rstrip("/")
+    return session

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+import pysolr
 import pytest
 
 import neardup_solr as nd
 from neardup_solr import errors as e
+from tests.command import neardup
 from tests.faults.scripted import EMPTY, Answer, answering
+from tests.refusals import refusal
 
 FINE = Answer(body=EMPTY)
 
@@ -75,6 +78,44 @@ def test_names_that_no_core_can_have(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("behind", "right"),
+    [
+        ("arts/select", "arts"),
+        ("arts/select/", "arts"),
+        ("arts/select?q=*:*&fq=a/b", "arts"),
+        ("arts/update/json/docs", "arts"),
+        ("arts/query", "arts"),
+        ("arts/admin/ping", "arts"),
+        ("arts/anything", "arts"),
+        ("#/arts", "arts"),
+        ("#/arts/query?q=*:*", "arts"),
+        ("#/arts_shard1_replica_n1/core-overview", "arts_shard1_replica_n1"),
+        ("#/~collections/arts", "arts"),
+        ("#/~cores/arts", "arts"),
+        ("index.html#/arts", "arts"),
+        ("admin/cores", ""),
+        ("admin.html", ""),
+    ],
+)
+@pytest.mark.parametrize("name", [None, "arts"])
+def test_the_address_of_a_handler_is_no_collection(
+    behind: str, right: str, name: str | None
+) -> None:
+    """What goes on behind the collection, or is an admin page, is told with the right address."""
+    address = f"http://user:secret@localhost/search/solr/{behind}"
+    with refusal(e.ArgumentError, "address-invalid", "`address`") as caught:
+        nd.connect(address, name)
+    shown = f"http://localhost/search/solr/{right}".rstrip("/")
+    assert shown in caught.value.next_step.replace(",", "").split()
+    assert "secret" not in str(caught.value)
+    with refusal(e.ArgumentError, "address-invalid", "`address`"):
+        nd.connect(pysolr.Solr(address), name)
+    done = neardup("doctor", "--solr", address)
+    assert (done.returncode, "--solr" in done.stderr) == (2, True)
+    assert "--collection cannot be" not in done.stderr
+
+
+@pytest.mark.parametrize(
     "address",
     [
         "http://user:12/secret@127.0.0.1:18983/solr",
@@ -102,6 +143,8 @@ def test_a_password_that_cuts_the_address(address: str) -> None:
         ("http://h/solr/named/", "http://h/solr", "named"),
         ("http://user:secret@h/solr/named", "http://h/solr", "named"),
         ("http://h/search/solr", "http://h/search/solr", "neardup"),
+        ("http://h/solr/#/", "http://h/solr", "neardup"),
+        ("http://h/solr/named?q=a/b#c", "http://h/solr", "named"),
     ],
 )
 def test_addresses(address: str, base: str, core: str) -> None:

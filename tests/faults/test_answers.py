@@ -30,9 +30,9 @@ def error(message: str, status: int) -> Answer:
 
 def solr(address: str) -> collection.Collection:
     """A client that repeats quickly."""
-    opened, base = session.open_session(address)
+    opened = session.open_session(address)
     opened.retry = QUICK
-    return collection.Collection(Endpoint(base=base, name="x", session=opened))
+    return collection.Collection(Endpoint(base=address, name="x", session=opened))
 
 
 NO_POST = b'{"status":"405","message":"HTTP method %s is not supported by this URL"}'

@@ -109,7 +109,7 @@ def test_a_password_goes_nowhere_that_the_address_would_not_let_it() -> None:
 def test_no_password_is_sent_where_it_may_not_go() -> None:
     """Not even if the cluster names that place as the one of a shard."""
     with answering(Answer(body=b"{}")) as (address, asked):
-        session, _ = open_session("https://me:secret@solr.example/solr")
+        session = open_session("https://me:secret@solr.example/solr")
         session.nodes = Nodes("https://solr.example/solr", has_secrets=True)
         with refusal(SolrUnreachable, "solr-unreachable"):
             list(session.pieces(f"{address}/x/export", {}))
@@ -122,7 +122,7 @@ def test_nobodys_password_is_looked_for(tmp_path: Path, monkeypatch: pytest.Monk
     netrc.write_text("machine 127.0.0.1 login me password secret\n")
     monkeypatch.setenv("NETRC", str(netrc))
     with answering(Answer(body=b'{"responseHeader": {"status": 0}}')) as (address, _):
-        session, _ = open_session("http://solr.example:8983/solr")
+        session = open_session("http://solr.example:8983/solr")
         session.nodes = Nodes("http://solr.example:8983/solr", has_secrets=False)
         answered = session.get(f"{address}/x/select")
     assert "Authorization" not in answered.request.headers
