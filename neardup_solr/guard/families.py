@@ -15,6 +15,7 @@ from rapidfuzz.distance import Levenshtein, Postfix, Prefix
 from neardup_solr.clusters.components import components
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.guard import ALIKE, are_many
+from neardup_solr.guard.negations import differ_in_negations
 from neardup_solr.guard.template import (
     FEWEST,
     IN_SLOTS,
@@ -37,6 +38,9 @@ SWAPPED = 0.1  # of the small clusters, which differ in the same words, or betwe
 ADDED, ADDED_MOST = 0.05, 4
 ALTERNATIVES = 0.2  # of pairs of these, that differ in the same words: of copies, now so, now so
 _DIGIT = regex(r"\d")
+NEGATED = 0.25, 1  # of the small clusters, that differ in negations alone, and such, to ask
+AT_ENDS = 3  # words at either end of a text
+PREFIX = 2  # letters before a word that make another one of it
 LINKS = ("http", "https", "www")  # words before the name of a host
 Family: TypeAlias = tuple[AnyId, int, Sequence[str]]  # a cluster, its documents, and some texts
 Swap: TypeAlias = tuple[str, ...]  # two runs of words, of which texts have the one or the other
@@ -95,7 +99,9 @@ class _Differences(NamedTuple):
     Texts `are_swapped` if each two have such words for others, but none more or less; they
     `are_short` if they have few words besides. `shared` are words of all texts, `additions` those
     that a text has more than another, unless they are few of its words. They `are_slips` if all
-    words in which texts differ are alike by their letters.
+    words in which texts differ are alike by their letters, `are_inner` if such words are not near
+    the beginning or end of a text, where it may say when and where it was posted, and `negated` are
+    words of two texts that differ in negations alone.
     """
 
     sites: list[set[tuple[str, ...]]]
@@ -106,6 +112,8 @@ class _Differences(NamedTuple):
     are_slips: bool
     are_swapped: bool
     are_short: bool
+    are_inner: bool
+    negated: Swap
 
 
 def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
@@ -113,15 +121,21 @@ def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
     sites, swaps = list[set[tuple[str, ...]]](), list[dict[Swap, tuple[str, str]]]()
     written = dict[Swap, Swap]()
     additions = set[str]()
-    are_swapped = are_single = are_slips = True
+    are_swapped = are_single = are_slips = are_inner = True
+    negated: Swap = ()
     short = 0
     for at, (first, other) in enumerate(combinations(texts, 2)):
         swap = dict[Swap, tuple[str, str]]()
-        for (start, stop), (place, end) in _find_gaps(first, other):
+        gaps = [*_find_gaps(first, other)]
+        runs = [(first[start:stop], other[place:end], " ".join(first[stop : stop + 1]))
+                for (start, stop), (place, end) in gaps]  # fmt: skip
+        if not negated and differ_in_negations(runs):
+            negated = tuple(filter(None, map(" ".join, runs[0][:2])))
+        for (start, stop), (place, end) in gaps:
             words, others = " ".join(first[start:stop]), " ".join(other[place:end])
             are_swapped &= bool(words and others)
             are_single &= stop - start == end - place == 1
-            is_slip = fuzz.ratio(words, others) >= ALIKE
+            is_slip = _is_slip(words, others)
             are_slips &= is_slip
             if is_slip:
                 continue
@@ -137,6 +151,7 @@ def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
                 continue
             before, after = first[max(start - 2, 0) : start], first[stop : stop + 2]
             pair = _swap(words, others)
+            are_inner &= min(start, len(first) - stop) >= AT_ENDS
             swap[pair] = " ".join(before[-1:]), " ".join(after[:1])
             written.setdefault(pair, tuple(sorted((words, others))))
             if at < len(texts) - 1 and len(before) > 1 and len(after) > 1:
@@ -146,7 +161,18 @@ def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
     are_short = are_single and are_many(short, len(swaps), MOST)
     shared = set(texts[0]).intersection(*texts[1:])
     are_swapped &= any(swaps)
-    return _Differences(sites, swaps, written, shared, additions, are_slips, are_swapped, are_short)
+    return _Differences(
+        sites,
+        swaps,
+        written,
+        shared,
+        additions,
+        are_slips,
+        are_swapped,
+        are_short,
+        are_inner,
+        negated,
+    )
 
 
 def _find_addition(text: Sequence[str], start: int, stop: int) -> str:
@@ -189,6 +215,10 @@ def _find_swapped(differences: Sequence[_Differences]) -> list[int]:
                for at, each in enumerate(differences) if each.are_swapped}  # fmt: skip
     anywhere = Counter(swap for each in differences for swap in {*chain(*each.swaps)})
     chosen.update(_find_longer(differences, anywhere))
+    negated = [at for at, each in enumerate(differences) if each.negated]
+    if are_many(len(negated), len(differences), *NEGATED):
+        chosen.update(negated)
+    chosen.update(_find_valued(differences))
     alone = Counter(swap for swaps in swapped.values() for swap in {*map(frozenset, swaps)})
     places = dict[tuple[str, str], dict[int, set[Swap]]]()
     for at, swaps in swapped.items():
@@ -229,14 +259,44 @@ def _find_longer(differences: Sequence[_Differences], swaps: Counter[Swap]) -> l
     return longer if are_few and are_many(len(longer), others, MOST, SEVERAL) else []
 
 
+def _find_valued(differences: Sequence[_Differences]) -> list[int]:
+    """Find the clusters whose texts have values for each other, of which any two may meet.
+
+    Such as months: others meet others in other clusters, while a word and its synonym are the same
+    two again and again. They are most of the clusters that do not differ in slips alone. A word
+    that stands in more texts of which nobody has replaced it is no value.
+    """
+    values = {
+        at: {each.written[pair] for pair in chain.from_iterable(each.swaps)}
+        for at, each in enumerate(differences)
+        if each.are_swapped and each.are_inner and all(each.swaps)
+    }
+    counts = Counter[str]()
+    partners = dict[str, set[str]]()
+    for pairs in values.values():
+        counts.update({*chain.from_iterable(pairs)})
+        for pair in pairs:
+            for words in pair:
+                partners.setdefault(words, set()).update(pair)
+    free = {
+        words for words, met in partners.items()
+        if len(met) > 2  # itself is one
+        and counts[words] > sum(each.shared.issuperset(words.split()) for each in differences)
+    }  # fmt: skip
+    valued = [at for at, pairs in values.items() if free.issuperset(chain.from_iterable(pairs))]
+    others = sum(not each.are_slips for each in differences)
+    return valued if are_many(len(valued), others, MOST, SEVERAL) else []
+
+
 def _describe_swapped(cluster: Family, differences: _Differences, documents: int) -> Template:
     """Describe a cluster, and the words in which its texts differ."""
     name, size, forms = cluster
     alignment = Alignment([form.split()[:WORDS] for form in forms])
     template = alignment.describe(name, size, size / documents, forms)
     added = [(words,) for words in sorted(differences.additions)]
+    negated = [differences.negated] if differences.negated else []
     swaps = chain.from_iterable(map(sorted, differences.swaps))
-    values = dict.fromkeys([*added, *map(differences.written.__getitem__, swaps)])
+    values = dict.fromkeys([*negated, *added, *map(differences.written.__getitem__, swaps)])
     return replace(template, values=tuple(values)[:SLOTS], is_regular=True)
 
 
@@ -249,6 +309,16 @@ def _swap(words: str, others: str) -> Swap:
     begin = Prefix.similarity(first, other)
     end = Postfix.similarity(first[begin:], other[begin:])
     return first[begin : len(first) - end], other[begin : len(other) - end]
+
+
+def _is_slip(words: str, others: str) -> bool:
+    """Tell whether two runs of words are alike by their letters.
+
+    Legal is not alike to illegal, nor male to female: slips add no letters before a word.
+    """
+    short, long = sorted((words, others), key=len)
+    is_prefixed = " " not in long and len(long) - len(short) >= PREFIX and long.endswith(short)
+    return not (short and is_prefixed) and fuzz.ratio(words, others) >= ALIKE
 
 
 def _is_short(words: str, others: str) -> bool:

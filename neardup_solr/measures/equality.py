@@ -66,8 +66,15 @@ ANYTHING = Equality()  # no part has to be equal
 
 
 def parse_equality(rules: argument_types.OneOrMore) -> Equality:
-    """Make the equality of a rule, or of several. Raises ArgumentError if a rule is impossible."""
-    return Equality(tuple(dict.fromkeys(checks.listed(rules))))
+    """Make the equality of a rule, or of several, also as "numbers,symbols".
+
+    Raises ArgumentError if a rule is impossible.
+    """
+    parts = list[str]()
+    for rule in checks.listed(rules):
+        names = rule.split(",")
+        parts += names if _LISTS.keys() >= {*names} else [rule]
+    return Equality(tuple(dict.fromkeys(parts)))
 
 
 def _find_all(pattern: re.Pattern[str], text: str) -> Iterable[str]:

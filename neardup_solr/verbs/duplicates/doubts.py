@@ -6,12 +6,13 @@ the largest clusters are looked at, and of the others' a sample.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz import fuzz
 
 from neardup_solr.clusters.removal import remove_across, remove_within
 from neardup_solr.distinct import sort_distinct
@@ -23,9 +24,17 @@ from neardup_solr.guard import (
     Far,
     Linked,
     are_alike,
+    are_unlike,
 )
 from neardup_solr.guard.families import find_families
-from neardup_solr.guard.template import SEVERAL, Template, choose_doubtful, find_template
+from neardup_solr.guard.template import (
+    SEVERAL,
+    SHORT,
+    WORDS,
+    Template,
+    choose_doubtful,
+    find_template,
+)
 from neardup_solr.measures import Limits, floor
 from neardup_solr.measures.pairs import Pairs, find_pairs, take_evenly
 from neardup_solr.records import AnyId
@@ -35,6 +44,7 @@ from neardup_solr.verbs.duplicates.graph import Compare, Graph, Grouped, RowNumb
 
 # Templates of texts that were looked at, by their rows: None if they are of none.
 KnownTemplates: TypeAlias = dict[tuple[int, ...], Template | None]
+ReadTexts: TypeAlias = Callable[[Sequence[int]], Sequence[str | None]]
 TEXTS, ALL_TEXTS = 50, 1_000  # that are looked at: of a cluster, and of all, about
 OTHERS = 0.25  # of these, from a sample of the clusters that are not the largest
 ALL_PAIRS = 20_000  # of documents of a cluster, that are compared with each other
@@ -42,6 +52,7 @@ BY_FIELDS = ("fields", "model")  # probabilities are not smaller the less two ha
 # Slips count as much as they are, or texts cannot be compared; others count a slip as much.
 BY_WORDS = ("words", "containment", "passages", "estimate")
 SHARE_BY_FIELDS, LOOKED_AT = 0.05, 500  # to ask; documents whose letters are looked at
+BARE = 0.25  # of the words of a text, up to which little was left of it, if they are few
 # Of the threshold, below which a document is far, as these count a few slips as much, or err.
 ROUGH = {"containment": 0.6, "estimate": 0.6}
 
@@ -71,10 +82,12 @@ def find_doubts(
     """
     templates = find_templates(corpus, grouped, rows, known)
     texts, least = Texts(corpus, rows), corpus.measure.least(limits)
+    # Across two sides each is removed for one that it is near to.
+    far = None if corpus.is_across else find_far(grouped, least, limits.max_distance, texts)
+    bare = None if corpus.common is None else find_bare(grouped, least, texts)
     return Doubts(
         templates=templates,
-        # Across two sides each is removed for one that it is near to.
-        far=None if corpus.is_across else find_far(grouped, least, limits.max_distance, texts),
+        far=max(filter(None, (far, bare)), key=lambda each: each.count, default=None),
         linked=find_linked(grouped, least, compare, texts),
     )
 
@@ -86,12 +99,21 @@ class Texts:
     corpus: Corpus
     rows: RowNumbers
 
-    def mark_alike(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
-        """Mark the pairs of documents that are alike by their letters."""
+    def normalize(
+        self, pairs: Sequence[tuple[int, int]], read: ReadTexts | None = None
+    ) -> dict[int, str]:
+        """Read the texts of pairs of documents, or what is compared, and make their normal forms.
+
+        They are by their numbers.
+        """
         nodes = sort_distinct(np.array(pairs, dtype=np.int64).reshape(-1, 2))
         order = nodes[np.argsort(self.rows[nodes])]
-        texts = self.corpus.texts(self.rows[order].tolist())
-        forms = dict(zip(order.tolist(), self.corpus.normalize(texts), strict=True))
+        texts = (read or self.corpus.texts)(self.rows[order].tolist())
+        return dict(zip(order.tolist(), self.corpus.normalize(texts), strict=True))
+
+    def mark_alike(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+        """Mark the pairs of documents that are alike by their letters."""
+        forms = self.normalize(pairs)
         return np.array([are_alike(forms[a], forms[b]) for a, b in pairs], dtype=np.bool_)
 
 
@@ -110,6 +132,43 @@ def find_far(grouped: Grouped, least: float, most: int | None, texts: Texts) -> 
     some = far[::step]
     is_alike = texts.mark_alike(np.stack([some, graph.canonical[0][some]], axis=1).tolist())
     return describe_far(grouped, some[~is_alike], share, 1 / step)
+
+
+def find_bare(grouped: Grouped, least: float, texts: Texts) -> Far | None:
+    """Find documents that are removed for another one, though only a few words of each were left.
+
+    If what was left out is not the same, as texts have several templates, these words say nothing.
+    """
+    graph, kept = grouped.graph, find_kept(grouped)
+    removed = np.flatnonzero(kept != np.arange(len(kept)))
+    step = -(-len(removed) // LOOKED_AT) or 1
+    pairs = [(node, int(kept[node])) for node in removed[::step].tolist()]
+    rests, wholes = texts.normalize(pairs, texts.corpus.compared), texts.normalize(pairs)
+    bare = [
+        (first, other)
+        for first, other in pairs
+        if all(_is_bare(rests[node], wholes[node]) for node in (first, other))
+        and are_unlike((wholes[first], wholes[other]), least)
+    ]
+    if not bare:
+        return None
+    likeness = [fuzz.ratio(*(wholes[node].split()[:WORDS] for node in pair)) for pair in bare]
+    worst = int(np.argmin(likeness))
+    first, other = bare[worst]
+    return Far(
+        count=min(len(bare) * step, len(removed)),
+        removed=len(removed),
+        share=SHARE,
+        id=graph.nodes[first][1],
+        kept=graph.nodes[other][1],
+        similarity=likeness[worst] / 100,
+    )
+
+
+def _is_bare(rest: str, whole: str) -> bool:
+    """Tell whether little of a text was left without what many have in common."""
+    words = len(rest.split())
+    return words < SHORT and words <= BARE * len(whole.split())
 
 
 def find_templates(

@@ -10,7 +10,7 @@ from rapidfuzz.distance import Postfix, Prefix
 from neardup_solr.candidates import Candidates
 from neardup_solr.distinct import mark_among, sort_distinct
 from neardup_solr.measures import floor
-from neardup_solr.measures.equality import parse_equality
+from neardup_solr.measures.equality import NUMBERS, parse_equality
 from neardup_solr.measures.pairs import Pairs, number_pairs
 from neardup_solr.measures.wedges import count_open_wedges
 from neardup_solr.records import BORDER, Borderline, as_text
@@ -52,7 +52,8 @@ def count_numeric(comparison: Comparison, verified: Verified) -> int:
         keys = copies.keys[verified.pairs]
         is_other |= keys[:, 0] != keys[:, 1]
     pairs = verified.pairs[is_other]
-    if not len(pairs) or comparison.plan.equal or not comparison.corpus.measure.needs_texts:
+    are_equal = NUMBERS in comparison.plan.equal.rules
+    if not len(pairs) or are_equal or not comparison.corpus.measure.needs_texts:
         return 0
     sample = pairs[:: -(-len(pairs) // SAMPLE)]
     texts = _read_differences(comparison, sample)

@@ -113,7 +113,7 @@ class Remedies:
         """List the options that can be tried, with what makes the graph and its threshold."""
         plan, comparer, graph = self.comparison.plan, self.comparison.comparer, self.graph
         needs_texts = comparer.measure.needs_texts
-        if needs_texts and not plan.equal:
+        if needs_texts and NUMBERS not in plan.equal.rules:
             yield "use `equal` numbers", self._separate_numbers
         if plan.linkage == "single" and not graph.has_sides:
             yield "use `linkage` complete", self._link_completely

@@ -96,6 +96,11 @@ class Origin:
     held: HeldRecords | None = None
 
 
+def _are_joined(grouped: Grouped, *ids: AnyId) -> bool:
+    """Tell whether documents are in one cluster."""
+    return any({*ids} <= {member.id for member in each.members} for each in grouped.clusters)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Duplicates:
     """Near-duplicate pairs of a collection or a source, and their clusters.
@@ -363,26 +368,34 @@ class Duplicates:
         step = f"give {self.min_similarity:g} to 1, or compare again with a lower threshold"
         checks.require(fits, reason, step, code="argument-out-of-range")
         grouped = group_again(self.grouped.graph, min_similarity)
-        large = [each.members[0] for each in grouped.clusters if len(each.members) >= FEWEST]
-        labels = self.labels if large else {}
-        before = {labels[records.key_of(member.id, member.side)] for member in large}
+        before = dict[AnyId, int]()  # documents of the largest cluster that is part of one
+        labels = self.labels if self.templates else {}
+        for each in grouped.clusters if self.templates else ():
+            first = each.members[0]
+            cluster = labels[records.key_of(first.id, first.side)]
+            before[cluster] = max(before.get(cluster, 0), len(each.members))
         far = None
         if self.far is not None:
             far = describe_far(grouped, list_far(grouped, min_similarity), self.far.share)
+            # What was left without the parts that many have in common is alike, however short.
+            if far is None and _are_joined(grouped, self.far.id, self.far.kept):
+                far = self.far
         linked = self.linked
-        if linked is not None:
-            pair = {linked.id, linked.other_id}
-            members = ({member.id for member in each.members} for each in grouped.clusters)
-            linked = linked if any(pair <= ids for ids in members) else None
+        if linked is not None and not _are_joined(grouped, linked.id, linked.other_id):
+            linked = None
         result = replace(
             self,
             grouped=grouped,
             min_similarity=min_similarity,
             beyond_cap=0,  # it was judged by the lower threshold
-            numeric=0,
+            numeric=min(self.numeric, int((grouped.graph.similarities < 1.0).sum())),
             symbolic=grouped.graph.symbolic,
             separated={},
-            templates=tuple(each for each in self.templates if each.cluster in before),
+            templates=tuple(
+                each
+                for each in self.templates
+                if before.get(each.cluster, 0) >= min(FEWEST, each.texts)
+            ),
             far=far,
             linked=linked,
             remedy="",

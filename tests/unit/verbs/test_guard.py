@@ -456,6 +456,127 @@ def test_answers_keep_far_documents_from_being_doubted(tmp_path: Path) -> None:
     assert found.doubt == ""
 
 
+NEGATED = [
+    ("the tenant shall pay", "the tenant shall not pay"),
+    ("it can be washed", "it cannot be washed"),
+    ("tea with sugar", "tea without sugar"),
+    ("es ist erlaubt", "es ist nicht erlaubt"),
+    ("se hyväksytään", "sitä ei hyväksytä"),
+    ("это разрешается", "это не разрешается"),
+    ("यह स्वीकृत है", "यह स्वीकृत नहीं है"),
+]
+
+
+@pytest.mark.parametrize(("said", "denied"), NEGATED)
+@pytest.mark.parametrize("count", [1, 3, 20])
+def test_negations_are_doubted(said: str, denied: str, count: int) -> None:
+    """A single word that turns a long text into its contrary is no edit."""
+    rng = random.Random(1)
+    parts = [(words(rng, 40), words(rng, 40)) for _ in range(count)]
+    texts = [f"{first} {each} {last}" for first, last in parts for each in (said, denied)]
+    found = duplicates(texts)
+    assert len(found.removed) == count
+    assert found.doubt
+
+
+def test_edits_with_a_negation_among_others_are_not_doubted() -> None:
+    """An edited text may have a "no" more, and so may a number."""
+    rng = random.Random(2)
+    texts = among([], rng)
+    first, last = words(rng, 20), words(rng, 20)
+    texts += [f"{first} flat 7 {last}", f"{first} flat no. 7 {last}"]
+    found = duplicates(texts)
+    assert len(found.removed) == 41
+    assert found.doubt == ""
+
+
+POOLS: list[list[str]] = [
+    "March April June July August October December".split(),  # noqa: SIM905
+    "kırmızı mavi yeşil siyah beyaz".split(),  # noqa: SIM905
+    ["Acme", "Globex", "Initech", "Umbrella", "Hooli"],
+]
+
+
+@pytest.mark.parametrize("values", POOLS)
+@pytest.mark.parametrize("each", [2, 3])
+def test_values_of_which_any_two_meet_are_doubted(values: list[str], each: int) -> None:
+    """Long texts with one of many values, of which no two meet often."""
+    rng = random.Random(3)
+    parts = [(words(rng, 30), words(rng, 30)) for _ in range(20)]
+    texts = [
+        f"{first} {value} {last}" for first, last in parts for value in rng.sample(values, each)
+    ]
+    found = duplicates(texts)
+    assert len(found.removed) == 20 * (each - 1)
+    assert found.doubt
+
+
+@pytest.mark.parametrize("pair", [("male", "female"), ("legal", "illegal")])
+def test_words_with_others_before_them_are_no_slips(pair: tuple[str, str]) -> None:
+    rng = random.Random(4)
+    parts = [(words(rng, 30), words(rng, 30)) for _ in range(20)]
+    found = duplicates([f"{first} {each} {last}" for first, last in parts for each in pair])
+    assert len(found.removed) == 20
+    assert found.doubt
+
+
+def test_what_is_left_of_other_texts_is_doubted(tmp_path: Path) -> None:
+    """Without what many have in common, months of ten templates are equal, and no advice."""
+    rng = random.Random(5)
+    months = "March April June July August October December".split()  # noqa: SIM905
+    parts = [(words(rng, 30), words(rng, 30)) for _ in range(10)]
+    texts = [f"{first} {month} {last}" for first, last in parts for month in months]
+    assert "without_common" not in duplicates(texts).doubt
+    found = duplicates(texts, without_common=True)
+    assert len(found.removed) == 63
+    assert "63 of 63 removed documents are not near" in found.doubt
+    assert found.at(0.9).doubt.startswith("Possibly not copies: 63")
+
+
+def test_little_text_beside_a_frame_is_not_doubted() -> None:
+    """Copies of which only a short text is left are copies."""
+    rng = random.Random(6)
+    frames = [words(rng, 60) for _ in range(3)]
+    notes = [words(rng, 6) for _ in range(30)]
+    texts = [f"{frames[at % 3]} {note}" for at, note in enumerate(notes) for _ in range(2)]
+    found = duplicates(texts, without_common=True)
+    assert len(found.removed) == 30
+    assert found.doubt == ""
+
+
+@pytest.mark.parametrize("rule", ["symbols", r"\bnot\b"])
+def test_numbers_are_doubted_whatever_else_is_equal(rule: str) -> None:
+    frame = words(random.Random(7), 40)
+    found = duplicates([f"{frame} {number}" for number in range(5)], measure="words", equal=rule)
+    assert len(found.removed) == 4
+    assert "`equal` numbers" in found.doubt
+    assert not duplicates(
+        [f"{frame} {number}" for number in range(5)], measure="words", equal=[rule, "numbers"]
+    ).removed
+
+
+def test_two_rules_may_be_named_at_once(tmp_path: Path) -> None:
+    source = tmp_path / "a.csv"
+    frame = words(random.Random(8), 40)
+    texts = [f"{frame} x {sign} for {unit} units" for sign, unit in ((">", 1), ("<", 1), (">", 2))]
+    source.write_text("\n".join(["id,text", *(f"{at},{text}" for at, text in enumerate(texts))]))
+    for rules in (["numbers,symbols"], ["numbers", "--equal", "symbols"]):
+        ran = neardup("duplicates", str(source), "--equal", *rules)
+        assert "0 near-duplicate pairs" in ran.stderr
+
+
+def test_a_higher_threshold_keeps_doubts() -> None:
+    """Of pairs that differ in numbers or in a value, and are as similar as before."""
+    rng = random.Random(8)
+    frame = words(rng, 40)
+    numbers = duplicates([f"{frame} {number}" for number in range(5)], measure="words")
+    assert numbers.at(0.9).doubt
+    parts = [(words(rng, 30), words(rng, 30)) for _ in range(20)]
+    sides = duplicates([f"{first} {each} {last}" for first, last in parts for each in DAYS[:2]])
+    assert sides.at(0.9).doubt
+    assert sides.at(1.0).doubt == ""
+
+
 def test_the_command_and_the_library_ask(tmp_path: Path) -> None:
     """Neither writes a file of two kinds of reminders unasked, whatever is kept."""
     source, unique = tmp_path / "two.csv", tmp_path / "unique.csv"
