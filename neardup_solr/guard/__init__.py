@@ -27,6 +27,7 @@ SYMBOLIC = 0.05  # pairs that differ in symbols alone, as a share of all, to ask
 OTHERS = 2  # pairs that `equal` would separate for each that it is meant for, at most
 # Documents are unrelated below this part of the threshold; that part of the pairs of a cluster.
 UNRELATED, LINKED = 0.5, 0.5
+FEWEST_WRONG, WRONG = 3, 0.2  # pairs that are expected to be wrong, and their share, to ask
 ENDS = 8  # documents of a cluster that are compared with each other
 # Records that are equal in what was compared, not in the rest, and their share, to ask.
 EQUAL = ((8, 0.2), (3, 0.5))
@@ -64,6 +65,23 @@ class Far:
         documents = counted(self.removed, "removed document")
         worst = f"such as {self.id} to {self.kept} ({self.similarity:.2f})"
         return f"{self.count:,} of {documents} {are} not near to the document that is kept, {worst}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unlikely:
+    """Pairs that are expected to be wrong, by the probabilities of all: `count` of `pairs`."""
+
+    count: float
+    pairs: int
+
+    @property
+    def is_much(self) -> bool:
+        """True if somebody is to be asked."""
+        return self.count >= max(FEWEST_WRONG, WRONG * self.pairs)
+
+    def __str__(self) -> str:
+        pairs = counted(self.pairs, "pair")
+        return f"about {self.count:,.0f} of {pairs} are expected to be wrong"
 
 
 def are_alike(form: str, other: str) -> bool:

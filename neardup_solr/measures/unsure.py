@@ -17,7 +17,7 @@ from neardup_solr.measures.columns import MISSING, FieldColumn
 from neardup_solr.measures.em import LOOKALIKES, measure_agreements
 from neardup_solr.measures.fields import LEAST_PROBABILITY
 from neardup_solr.measures.levels import compare_fields, mark_equal
-from neardup_solr.measures.pairs import Pairs, mutual_best, take_evenly
+from neardup_solr.measures.pairs import Pairs, take_evenly
 from neardup_solr.measures.variants import FEWEST, count_by_chance, is_telling
 from neardup_solr.measures.weights import Weights
 
@@ -26,49 +26,32 @@ ALIKE = 0.1  # lookalikes, as a share of the pairs, from which they are told
 AGREED, DIFFERED = 0.7, 0.3  # of lookalikes, in a field
 DIFFERING = 0.4  # of the pairs, in a column that tells records apart
 FEWEST_MISSED, MISSED = 10, 0.3  # of the pairs that are sure as whole records
-RIGHT = 0.8  # of the pairs, at least, that are expected to be right
 
 
-def describe_unsure(
-    columns: Sequence[FieldColumn],
-    pairs: Pairs,
-    probabilities: Similarities,
-    weights: Weights,
-    sure: Similarities,
-) -> str:
-    """Describe what is unsure about candidates and their `probabilities`, "" if nothing is.
+def describe_unsure(likely: int, weights: Weights, sure: Similarities) -> str:
+    """Describe what is unsure about so many likely pairs and the others, "" if nothing is.
 
-    `sure` are those of the pairs that are sure as whole records.
+    `sure` are the probabilities of the pairs that are sure as whole records.
     """
-    is_likely = probabilities >= LEAST_PROBABILITY
-    if weights.as_wholes:
-        is_likely &= mutual_best(pairs, probabilities)
-    likely = np.flatnonzero(is_likely)
-    if not weights.as_wholes:
-        if weights.telling:
-            names = _join([columns[at].name for at in weights.telling])
-            return (
-                f"Records that differ in {names} count as different, as most of those that are"
-                " alike differ in it, and in their names."
-            )
-        if weights.key:
-            return (
-                f"Records that agree in {weights.key} alone count as different, as most records"
-                f" share it with others: if they are the same, compare {weights.key} alone."
-            )
-        if weights.lookalikes >= max(FEWEST, ALIKE * len(likely)):
-            return _describe_lookalikes(weights)
-        missed = np.count_nonzero(sure < LEAST_PROBABILITY)
-        if missed >= max(FEWEST_MISSED, MISSED * len(sure)):
-            return (
-                f"The fields may miss many pairs: {missed:,} of {len(sure):,} that are very similar"
-                " as whole records."
-            )
-        if mixed := _describe_mixed(columns, pairs[take_evenly(likely, LOOKED_AT)], weights):
-            return mixed
-    wrong = float((1.0 - probabilities[likely]).sum())
-    if wrong >= max(FEWEST, (1.0 - RIGHT) * len(likely)):
-        return f"About {wrong:,.0f} of {counted(len(likely), 'pair')} are expected to be wrong."
+    if weights.telling:
+        names = _join([weights.names[at] for at in weights.telling])
+        return (
+            f"Records that differ in {names} count as different, as most of those that are"
+            " alike differ in it, and in their names."
+        )
+    if weights.key:
+        return (
+            f"Records that agree in {weights.key} alone count as different, as most records"
+            f" share it with others: if they are the same, compare {weights.key} alone."
+        )
+    if weights.lookalikes >= max(FEWEST, ALIKE * likely):
+        return _describe_lookalikes(weights)
+    missed = np.count_nonzero(sure < LEAST_PROBABILITY)
+    if missed >= max(FEWEST_MISSED, MISSED * len(sure)):
+        return (
+            f"The fields may miss many pairs: {missed:,} of {len(sure):,} that are very similar"
+            " as whole records."
+        )
     return ""
 
 
@@ -87,9 +70,9 @@ def _describe_lookalikes(weights: Weights) -> str:
     )
 
 
-def _describe_mixed(columns: Sequence[FieldColumn], pairs: Pairs, weights: Weights) -> str:
+def describe_mixed(columns: Sequence[FieldColumn], pairs: Pairs, weights: Weights) -> str:
     """Describe a column that tells records apart, and in which many pairs differ, "" if none is."""
-    levels = compare_fields(columns, pairs)
+    levels = compare_fields(columns, take_evenly(pairs, LOOKED_AT))
     equal = mark_equal(levels, weights.kinds)
     for at, column in enumerate(columns):
         present = int(np.count_nonzero(levels[:, at] != MISSING))
@@ -99,7 +82,7 @@ def _describe_mixed(columns: Sequence[FieldColumn], pairs: Pairs, weights: Weigh
             return (
                 f"{column.name} differs in {100 * differ / present:.0f} % of the pairs, and is"
                 f" equal in {100 * agree / present:.0f} %: if it tells things apart, `same`"
-                f" {column.name} separates them."
+                f" {column.name} separates them"
             )
     return ""
 

@@ -23,6 +23,7 @@ from neardup_solr.guard import (
     UNRELATED,
     Far,
     Linked,
+    Unlikely,
     are_alike,
     are_unlike,
 )
@@ -41,6 +42,7 @@ from neardup_solr.records import AnyId
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.far import describe_far, list_far
 from neardup_solr.verbs.duplicates.graph import Compare, Graph, Grouped, RowNumbers
+from neardup_solr.verbs.duplicates.unlikely import BY_FIELDS, find_unlikely
 
 # Templates of texts that were looked at, by their rows: None if they are of none.
 KnownTemplates: TypeAlias = dict[tuple[int, ...], Template | None]
@@ -48,7 +50,6 @@ ReadTexts: TypeAlias = Callable[[Sequence[int]], Sequence[str | None]]
 TEXTS, ALL_TEXTS = 50, 1_000  # that are looked at: of a cluster, and of all, about
 OTHERS = 0.25  # of these, from a sample of the clusters that are not the largest
 ALL_PAIRS = 20_000  # of documents of a cluster, that are compared with each other
-BY_FIELDS = ("fields", "model")  # probabilities are not smaller the less two have in common
 # Slips count as much as they are, or texts cannot be compared; others count a slip as much.
 BY_WORDS = ("words", "containment", "passages", "estimate")
 SHARE_BY_FIELDS, LOOKED_AT = 0.05, 500  # to ask; documents whose letters are looked at
@@ -59,16 +60,21 @@ ROUGH = {"containment": 0.6, "estimate": 0.6}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubts:
-    """Clusters that may be templates, and documents that are far or linked by another one."""
+    """Clusters that may be templates, and documents that are far or linked by another one.
+
+    Pairs of fields may be `unlikely`.
+    """
 
     templates: tuple[Template, ...] = ()
     far: Far | None = None
     linked: Linked | None = None
+    unlikely: Unlikely | None = None
 
     def __bool__(self) -> bool:
         """True if somebody is to be asked."""
         return bool(
-            self.templates or any(each and each.is_much for each in (self.far, self.linked))
+            self.templates
+            or any(each and each.is_much for each in (self.far, self.linked, self.unlikely))
         )
 
 
@@ -89,6 +95,7 @@ def find_doubts(
         templates=templates,
         far=max(filter(None, (far, bare)), key=lambda each: each.count, default=None),
         linked=find_linked(grouped, least, compare, texts),
+        unlikely=find_unlikely(grouped.graph),
     )
 
 

@@ -117,6 +117,8 @@ def make_result(
         templates=doubts.templates,
         far=doubts.far,
         linked=doubts.linked,
+        unlikely=doubts.unlikely,
+        mixed="" if comparison.matcher is None else comparison.matcher.mixed,
         remedy=remedy,
         unlike=find_unlike(plan, corpus, grouped, involved),
         fuller=count_fuller(comparison, grouped, involved),

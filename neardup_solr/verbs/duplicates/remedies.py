@@ -22,10 +22,11 @@ from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import Removed
 from neardup_solr.verbs.duplicates.candidate_pairs import name_way
 from neardup_solr.verbs.duplicates.comparison import Comparison
-from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, KnownTemplates, find_doubts
+from neardup_solr.verbs.duplicates.doubts import Doubts, KnownTemplates, find_doubts
 from neardup_solr.verbs.duplicates.graph import Graph, Grouped, RowNumbers, group
 from neardup_solr.verbs.duplicates.group import make_compare
 from neardup_solr.verbs.duplicates.pairing import pair_documents
+from neardup_solr.verbs.duplicates.unlikely import BY_FIELDS
 
 WITHOUT_COMMON = "use `without_common` to ignore the shared parts"
 FEWEST_LINKED = 3  # documents that a digest links

@@ -25,6 +25,7 @@ from neardup_solr.guard import (
     SYMBOLIC,
     Far,
     Linked,
+    Unlikely,
     are_many,
 )
 from neardup_solr.guard.template import FEWEST, Template
@@ -49,6 +50,7 @@ from neardup_solr.verbs.duplicates.output import PAGE, TABLE, check_output, writ
 from neardup_solr.verbs.duplicates.page_facts import describe_command, list_counts, list_parameters
 from neardup_solr.verbs.duplicates.uncompared_columns import Unlike
 from neardup_solr.verbs.duplicates.unique import Files, SourceRecords, Unique
+from neardup_solr.verbs.duplicates.unlikely import find_unlikely
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,9 +123,10 @@ class Duplicates:
     `against`: True if two sides were compared; `since`: changes since the remembered run;
     `answered`: effect of the answers; `borderline`: pairs near the threshold; `templates`: clusters
     that may be templates instead of copies; `far`: removed documents that are not near to the one
-    that is kept; `linked`: removed documents that only another one links; `remedy`: advice for
-    these, which was tried; `unlike`: copies that differ in columns that were not compared;
-    `fuller`: removed records that have more of the fields than the one that is kept.
+    that is kept; `linked`: removed documents that only another one links; `unlikely`: pairs of
+    records that are expected to be wrong; `remedy`: advice for these, which was tried; `mixed`:
+    column in which many pairs differ; `unlike`: copies that differ in columns that were not
+    compared; `fuller`: removed records that have more of the fields than the one that is kept.
     """
 
     grouped: Grouped
@@ -165,6 +168,8 @@ class Duplicates:
     fuller: int = 0
     far: Far | None = field(default=None, compare=False)
     linked: Linked | None = field(default=None, compare=False)
+    unlikely: Unlikely | None = field(default=None, compare=False)
+    mixed: str = field(default="", compare=False)
     remedy: str = field(default="", compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
     origin: Origin = field(default_factory=lambda: Origin(), compare=False)
@@ -293,6 +298,10 @@ class Duplicates:
         if weak:
             most = max(weak, key=lambda each: each.count)
             return f"Possibly not copies: {most}; {self.remedy or LOOK}"
+        if self.unlikely is not None and self.unlikely.is_much:
+            return f"Possibly not copies: {self.unlikely}; {self.remedy or LOOK}"
+        if self.mixed:
+            return f"Possibly not copies: {self.mixed}"
         if self.unlike.telling or self._are_many(self.unlike.copies):
             step = f"to keep them, use `same` {self.unlike.column}"
             if not self.unlike.is_filled:  # without a value, no document is near to others
@@ -398,6 +407,7 @@ class Duplicates:
             ),
             far=far,
             linked=linked,
+            unlikely=find_unlikely(grouped.graph),
             remedy="",
             borderline=None,  # which pairs were compared is not kept
         )
