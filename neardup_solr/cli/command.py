@@ -8,6 +8,7 @@ from dataclasses import fields
 from inspect import Parameter
 from itertools import filterfalse, takewhile
 from operator import attrgetter
+from os.path import isfile
 from pathlib import Path
 from shlex import quote
 
@@ -56,6 +57,10 @@ class Command(click.Command):
             return super().parse_args(ctx, [*args])
         except click.NoSuchOption as error:
             name = error.option_name  # click takes -threshold for -t with others behind it
+            if file := next((each for each in args if each[:2] == name[:2] and isfile(each)), ""):
+                reason = f"{file} looks like an option"
+                step = f"if you mean the file, name it ./{quote(file)}"
+                raise click.UsageError(add_step(reason, step), ctx) from None
             long = (each for each in args if each[:2] == name and each[2:3].isalpha())
             raise self.refuse_option(next(long, name).partition("=")[0], ctx) from None
         except click.UsageError as error:

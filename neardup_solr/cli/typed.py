@@ -149,14 +149,17 @@ def _spell_columns(arguments: Mapping[str, Any]) -> list[str]:
 
 
 def open_other_side(typed: Typed) -> Typed:
-    """Replace `against`: by an existing file or folder, or the collection of an address or name."""
+    """Replace `against`: by a file, a folder, standard input, or the collection that it names."""
     against, address = typed.arguments.get("against"), typed.place.address
     if against is None:
         return typed
+    if against == "-" and "-" in typed.paths:
+        reason, step = "standard input cannot be both sources", "save one of them to a file"
+        raise nd.ArgumentError(reason, step, code="arguments-conflict")
     patience = typed.arguments.get("patience", 0)
     if "://" in against:
         return typed.replace(against=connect(against, None, patience=patience))
-    if Path(against).exists() or "/" in against or "." in against:
+    if against == "-" or Path(against).exists() or "/" in against or "." in against:
         return typed.replace(against=typed.make_source(against))
     if has_no_solr(address):
         reason = "there is no such file or folder"

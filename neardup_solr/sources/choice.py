@@ -166,14 +166,17 @@ def _refuse_apart(request: ColumnRequest, chosen: Chosen | None) -> None:
         check_columns(open_source(source, reading, on_notice=ignore).parts)
         return
     except (ArgumentError, SourceError) as error:
-        if getattr(error, "source", None) != os.fspath(paths[1]):
+        of = getattr(error, "source", None)
+        if of != os.fspath(paths[1]) and getattr(error, "code", "") != "column-missing":
             return
         refused = cast(SourceError, error)
     first, second = (
         replace(request.source, source=path) if isinstance(request.source, Source) else path
         for path in paths
     )
-    step = f"to compare it with {os.fspath(paths[0])}, name it with `against`"
+    is_first = of != os.fspath(paths[1])
+    second_name = "the other one" if is_first else "it"
+    step = f"to compare it with {os.fspath(paths[is_first])}, name {second_name} with `against`"
     try:
         _look_at_rows(replace(request, source=first, against=second))
     except UnpairedError as error:

@@ -203,9 +203,10 @@ def find_columns(
             raise part.error(reason, "check the file", code="file-empty")
         problem = describe_problem(name, [names[place] for place in places])
         reason = f"{problem}{list_near(name, list_fields(rows()) or names)}"
-        step = "name the right ones with `id` and `text`"
+        is_twice = [names[place] for place in places].count(name) > 1  # no name tells them apart
+        step = "rename one of them" if is_twice else "name the right ones with `id` and `text`"
         step += number_them(reading) if name == reading.id else ""
-        step = "check its name" if name in reading.keep else step
+        step = "check its name" if name in reading.keep and not is_twice else step
         raise part.error(reason, step, code="column-repeated" if places else "column-missing")
 
     reading = choose_id(part, names, reading)

@@ -154,3 +154,32 @@ def test_a_text_is_no_name_of_a_column() -> None:
     for name in ("description", "What do you like about it?"):
         Path("bare.csv").write_text("\n".join([name, *texts]) + "\n")
         assert " among 9 documents" in neardup("duplicates", "bare.csv").stderr
+
+
+def test_standard_input_may_be_the_second_file() -> None:
+    """It is a source, and no name of a collection; but it is read once."""
+    stdin = Path("texts.csv").read_text()
+    ran = neardup("duplicates", "texts.csv", "--against", "-", input=stdin)
+    assert ran.returncode == 0
+    assert f"{len(WORDS)} are exact copies" in ran.stderr
+    assert neardup("duplicates", "-", "--against", "-", input=stdin).returncode == 2
+
+
+def test_the_first_of_two_files_with_other_columns_is_told_as_well() -> None:
+    """If neither is read as it is, the step that is printed compares them."""
+    table = Path("notes.csv").read_text()
+    Path("notas.csv").write_text(table.replace("nr,description", "Nummer,text"))
+    with refusal(nd.SourceError, "column-missing", "notes.csv", "`against`") as caught:
+        nd.duplicates(["notas.csv", "notes.csv"])
+    typed = re.search(r"`text` '(\S+)'", str(caught.value))
+    assert typed is not None
+    assert len(nd.duplicates("notas.csv", against="notes.csv", text=typed[1]).pairs) >= 7
+
+
+@pytest.mark.parametrize("name", ["-x.csv", "--texts.csv", "-- texts.csv"])
+def test_a_file_may_begin_like_an_option(name: str) -> None:
+    Path(name).write_bytes(Path("texts.csv").read_bytes())
+    ran = neardup("duplicates", name)
+    assert ran.returncode == 2
+    (typed,) = shlex.split(ran.stderr.strip().rpartition("name it ")[2])
+    assert neardup("duplicates", typed).returncode == 0

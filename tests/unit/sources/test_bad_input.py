@@ -262,7 +262,7 @@ WHOLE: dict[str, tuple[str, bytes, Options, str]] = {
     "csv_no_text": ("a.csv", b"id,title\n1,a\n", {}, "'text' is missing; available"),
     "csv_semicolons": ("a.csv", b"key;title\n1;a\n", {}, "'key', 'title'"),
     "csv_blank": ("a.csv", b"\n\n", {}, "there are no columns"),
-    "csv_twice": ("a.csv", b"id,text,text\n1,a,b\n", {}, "'text' appears twice"),
+    "csv_twice": ("a.csv", b"id,text,text\n1,a,b\n", {}, "'text', 'text'; rename one of them"),
     "csv_kept": ("a.csv", b"id,text\n1,a\n", {"keep": ("city",)}, "'city' is missing"),
     "csv_latin1_header": ("a.csv", b"id,text,\xe9\n1,a\n", {}, "its header cannot be read"),
     "lines_as_jsonl": ("a.jsonl", b"the ferry\nleaves\n", {}, "to lines if"),
