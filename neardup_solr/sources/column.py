@@ -1,4 +1,4 @@
-"""Columns of records, by name or by path, and the header of a table that names them."""
+"""Columns of records, by name or by path."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ MANY_NAMES: Final = 100  # names of an object, which are not held in memory
 DEEPEST: Final = 5  # of fields in a message
 LACKING: Final = object()
 _LIKE_ID: Final = regex(r"(?<![a-z])(ids?|uuid|guid|identifier|key|nr)(?![a-z])")
-ROWS_BELOW: Final = 20  # a header, one of which may be the header itself
-PROSE = 6  # words of a name that is rather a text, if those below are no longer
 Objects: TypeAlias = Sequence[Mapping[Any, Any]]
 
 
@@ -224,61 +222,6 @@ def _have_field(rows: Objects, name: str) -> bool:
     values = [dig(row, name, LACKING) for row in rows]
     has_value = any(value is not None and value is not LACKING for value in values)
     return has_value or (bool(values) and not any(value is LACKING for value in values))
-
-
-def check_header(
-    part: SourcePart, names: Sequence[Any], below: Iterable[tuple[int, Sequence[Any]]]
-) -> None:
-    """Refuse a header without the columns that are needed, if it is a title, or a record.
-
-    `below` has the first rows below it, and how many rows are above each. Raises SourceError.
-    """
-    if has_columns(names, part.reading):
-        return
-    rows = [(above, strip_end(cells)) for above, cells in below]
-    if not rows or not names:
-        return
-    wide = [row for row in rows if len(row[1]) > 1]
-    is_title = len(strip_end(names)) == 1 and len({len(cells) for _, cells in wide}) == 1
-    headers = [row for row in rows if has_columns(row[1], part.reading)]
-    headers = headers or (wide if is_title and len(wide) > 1 else [])
-    if headers:
-        above = headers[0][0]
-        reason = f"its first line does not look like a header, but line {above + 1} does"
-        step = f"if lines above the header are titles, set `skip_rows` to {above}"
-        raise part.error(reason, step, code="header-invalid")
-    are_records = all(str(cell).isdigit() for cell in (names[0], *rows[0][1][:1]))
-    are_records = are_records and any(len(str(name).split()) > 2 for name in names)
-    are_records = are_records or _is_like(names, [cells for _, cells in rows])
-    sizes = sorted(len(str(cells[0]).split()) for _, cells in rows if len(cells) == 1)
-    is_text = len(names) == 1 and len(sizes) == len(rows)  # of a single column, as its first row
-    is_long = is_text and len(str(names[0]).split()) >= max(PROSE, sizes[len(sizes) // 2] / 2)
-    if are_records or is_long:
-        reason = "has no header: its first line looks like a record"
-        example = "text" if is_long else "id,text"
-        step = f"add the column names as the first line, such as {example}"
-        raise part.error(reason, step, code="header-invalid")
-
-
-def _is_like(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
-    """Tell whether a first line is a record like those below: a code, and a text as long.
-
-    A code has digits, and letters and digits in the same places as theirs, such as K-017.
-    """
-    shapes = {_shape_of(cells[0]) for cells in (names, *rows) if cells}
-    if len(shapes) > 1 or not any("9" in shape for shape in shapes):
-        return False
-    sizes = zip(
-        *([len(str(cell).split()) for cell in cells] for cells in (names, *rows)), strict=False
-    )
-    return any(
-        first > 2 and sorted(others)[len(others) // 2] > first / 2 for first, *others in sizes
-    )
-
-
-def _shape_of(cell: object) -> str:
-    """Write a nine for each run of digits, and an "a" for each run of letters."""
-    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", str(cell)))
 
 
 def strip_end(cells: Sequence[Any]) -> list[Any]:

@@ -15,9 +15,7 @@ from neardup_solr.errors import RecordError, counted
 from neardup_solr.records import NOTHING, Run
 from neardup_solr.sources.blocks import blocks_of_lines, map_blocks, split_lines
 from neardup_solr.sources.column import (
-    ROWS_BELOW,
     Columns,
-    check_header,
     choose_id,
     find_columns,
     has_columns,
@@ -43,6 +41,7 @@ from neardup_solr.sources.document import (
     step_for,
     unusable,
 )
+from neardup_solr.sources.header import ROWS_BELOW, check_header
 from neardup_solr.sources.part import Piece, Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
 from neardup_solr.sources.values import Unusable, decode, decode_lines, join_lines, too_large
@@ -78,7 +77,7 @@ def open_csv(part: SourcePart) -> SourceTable:
         lines_above = feed.number - 1 - (sep is not None)
         for each in (reading.delimiter,) if reading.delimiter else DELIMITERS:
             rows = enumerate((split_fields(line, each) for line in below), lines_above)
-            check_header(part, header, rows)
+            check_header(part, header, rows, delimiter)
     reading = choose_id(part, header, reading)
     return SourceTable(
         format=part.format or "csv", reading=reading,

@@ -25,6 +25,7 @@ SEPARATOR: Final = regex(r'"?sep=([^"\r\n])[",;\t| \r]*', re.IGNORECASE)
 # The csv module holds a quoted field at four bytes a character, and a quote that is never closed
 # makes a field of the rest of the file. Longer texts can be given as JSONL or Parquet.
 MAX_QUOTED_BYTES: Final = 2**25
+_OF_VALUES: Final = regex(r"(?<=\d),(?=\d)|, ")  # commas of numbers and sentences
 EVEN: Final = 0.9  # of the first rows, which a delimiter makes as wide as the header
 
 
@@ -125,6 +126,8 @@ def _choose_delimiter(part: SourcePart, lines: Sequence[bytes | None]) -> str:
     others = [each for each in DELIMITERS if each != usual and len(split_fields(header, each)) > 1]
     odd: dict[str, None] = dict.fromkeys([*others, *re.findall(r"[^\w \"'.,;\t|-]", header)])
     fitting = list_fitting(header, reading, odd)
+    if not fitting and not named and (even := _find_even(decode_lines(lines), usual)):
+        return even
     if len(fitting or others) != 1:
         return usual
     if not fitting and not (named and _are_rows_of(others[0], named, decode_lines(lines))):
@@ -135,6 +138,28 @@ def _choose_delimiter(part: SourcePart, lines: Sequence[bytes | None]) -> str:
         raise part.error(line, f"set `delimiter` to {fitting[0]}", code="csv-delimiter")
     part.on_notice(f"{part.name}: {line}, and are read that way")
     return fitting[0]
+
+
+def _find_even(texts: Sequence[str], usual: str) -> str | None:
+    """Find the delimiter that makes rows of several columns, if the usual one makes none.
+
+    Commas within numbers and before blanks, as those of prices and sentences, make rows that are as
+    wide only by chance. Of several delimiters, the one by which rows are widest counts.
+    """
+    widths = {each: _measure_width(texts, each) for each in DELIMITERS}
+    width = widths.pop(usual)
+    if width > 1 and (usual != "," or any("," in _OF_VALUES.sub("", text) for text in texts)):
+        return None
+    first, second = sorted(widths, key=lambda each: -widths[each])[:2]
+    is_widest = widths[first] > widths[second] and widths[first] >= max(2, width)
+    return first if is_widest else None
+
+
+def _measure_width(texts: Sequence[str], delimiter: str) -> int:
+    """Count the columns of rows, 1 unless nearly all rows have as many."""
+    if not any(delimiter in text for text in texts) or _count_even(texts, delimiter) <= EVEN:
+        return 1
+    return len(strip_end(split_fields(texts[0], delimiter)))
 
 
 def _are_rows_of(delimiter: str, named: str, texts: Sequence[str]) -> bool:

@@ -17,14 +17,13 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.sizes import SIZES
 from neardup_solr.sources.column import (
-    ROWS_BELOW,
-    check_header,
     choose_id,
     find_columns,
     show_names,
     strip_end,
 )
 from neardup_solr.sources.document import first_line, from_row
+from neardup_solr.sources.header import ROWS_BELOW, check_header
 from neardup_solr.sources.part import Record, SourcePart, SourceTable
 from neardup_solr.sources.reading import Reading
 
