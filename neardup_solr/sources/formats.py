@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+import orjson
 
 from neardup_solr.errors import ArgumentError, DataError
 from neardup_solr.files import PathError
@@ -212,7 +215,7 @@ def recognize(part: SourcePart) -> SourcePart:
     if kind is not None and kind.format and kind.is_text:
         part.on_notice(f"{part.name} looks like {kind.words} and is read as such")
         return replace(part, format=kind.format)
-    if is_json(head):
+    if is_json(head) or (len(lines) > 1 and all(map(_is_list, lines[:2]))):
         format = "json"
     elif reading.delimiter or reading.skip_rows or SEPARATOR.fullmatch(lines[0]):
         return replace(part, format="csv")
@@ -226,6 +229,13 @@ def recognize(part: SourcePart) -> SourcePart:
         name = format.upper()
         part.on_notice(f"{part.name} looks like {name} and is read as such")
     return replace(part, format=format)
+
+
+def _is_list(line: str) -> bool:
+    """Tell whether a line is a list of JSON."""
+    with suppress(ValueError):
+        return line.startswith("[") and isinstance(orjson.loads(line), list)
+    return False
 
 
 def _refuse_table(part: SourcePart, lines: Sequence[str]) -> None:

@@ -250,7 +250,8 @@ def find_array(part: SourcePart, room: int) -> tuple[SourcePart, tuple[int, int]
 
     def has_first(head: bytes) -> bool:
         text = head.lstrip()
-        return bool(text) and (not text.startswith(b"{") or b"\n" in text or len(text) > room)
+        is_open = text.startswith(b"{") or (text[:1] == b"[" and not _OBJECTS.match(text, 1))
+        return bool(text) and (not is_open or b"\n" in text or len(text) > room)
 
     def has_next(head: bytes) -> bool:
         return bool(head.lstrip().partition(b"\n")[2].strip()) or len(head) > room
@@ -258,7 +259,10 @@ def find_array(part: SourcePart, room: int) -> tuple[SourcePart, tuple[int, int]
     head, part = read_ahead(part, has_first)
     first = head.lstrip().partition(b"\n")[0]
     if first.startswith(b"["):
-        return part, (0, 0)
+        if not _is_row(first):
+            return part, (0, 0)
+        head, part = read_ahead(part, has_next)
+        return part, None if head.lstrip().partition(b"\n")[2].strip() else (0, 0)
     if not first.startswith(b"{"):
         return part, None
     columns = {*([part.reading.id] if part.reading.has_ids else []), *part.reading.text}
@@ -291,6 +295,15 @@ def find_array(part: SourcePart, room: int) -> tuple[SourcePart, tuple[int, int]
         step = "query Solr with group.main=true" if "grouped" in path else step
         raise part.error("is one JSON object on several lines", step, code="record-malformed")
     return part, None
+
+
+def _is_row(line: bytes) -> bool:
+    """Tell whether a line is a list of values, as that of a row or of names is."""
+    try:
+        values = [] if _OBJECTS.match(line, 1) else orjson.loads(line)
+    except ValueError:
+        return False
+    return bool(values) and not any(isinstance(value, dict | list) for value in values)
 
 
 def _is_around(line: bytes, columns: Collection[str]) -> bool:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
+
+import orjson
 
 from neardup_solr.errors import RecordError
+from neardup_solr.regex import regex
 
 MALFORMED, NO_OBJECT, MORE = "malformed JSON", "not a JSON object", "the text after the array"
+
+_NAME: Final = regex(r"[^\W\d]+(?:[ _.-][^\W\d]+){0,2}")  # of a column, without digits
 
 
 def step_for_layout(errors: Sequence[RecordError]) -> str:
@@ -17,7 +23,7 @@ def step_for_layout(errors: Sequence[RecordError]) -> str:
     written = [str(each.record or "").strip() for each in errors]
     first = written[0]
     if reasons[0] == NO_OBJECT:
-        return f"give objects, for example with: jq -c '{_query(first, errors)}' FILE > FILE.jsonl"
+        return f"give objects, for example with: jq {_query(first, errors)} FILE > FILE.jsonl"
     if first.startswith("{'"):
         return "write its records with json.dumps, as JSON has double quotes"
     if first.startswith("{") and "}{" in first.replace(" ", ""):
@@ -30,9 +36,26 @@ def step_for_layout(errors: Sequence[RecordError]) -> str:
 
 
 def _query(first: str, errors: Sequence[RecordError]) -> str:
-    """Write what jq makes objects of: of lists of an id and a text, or of texts."""
+    """Write how jq makes objects of lists, whose first one may have the names, or of texts."""
+    is_array = ", record " in errors[0].position
+    if _are_names([str(error.record) for error in errors[:2]]):
+        each = "[$names, .] | transpose | map({(.[0]): .[1]}) | add"
+        if is_array:
+            return f"-c '.[0] as $names | .[1:][] | {each}'"
+        return f"-cn 'input as $names | inputs | {each}'"
     is_list_a_line = any(error.reason.startswith(MORE) for error in errors)
-    if is_list_a_line:
-        return "{id: .[0], text: .[1]}"
-    each = ".[] | " if ", record " in errors[0].position else ""
-    return f"{each}{{id: .[0], text: .[1]}}" if first.startswith("[") else f"{each}{{text: .}}"
+    each = ".[] | " if is_array and not is_list_a_line else ""
+    is_list = is_list_a_line or first.startswith("[")
+    return f"-c '{each}{{id: .[0], text: .[1]}}'" if is_list else f"-c '{each}{{text: .}}'"
+
+
+def _are_names(written: Sequence[str]) -> bool:
+    """Tell whether the first of two lists has names of columns, and the second one values."""
+    try:
+        names, values = map(orjson.loads, written)
+        are_lists = isinstance(names, list) and len(names) == len(values) == len({*names})
+    except (ValueError, TypeError):
+        return False
+    if not are_lists or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
+        return False
+    return not all(isinstance(value, str) and _NAME.fullmatch(value) for value in values)

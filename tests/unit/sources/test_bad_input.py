@@ -268,6 +268,8 @@ WHOLE: dict[str, tuple[str, bytes, Options, str]] = {
     "lines_as_jsonl": ("a.jsonl", b"the ferry\nleaves\n", {}, "to lines if"),
     "lists": ("a.json", b'[[1, "a"], [2, "b"]]', {}, "jq -c '.[] | {id: .[0], text: .[1]}'"),
     "list_a_line": ("a.jsonl", b'[1, "a"]\n[2, "b"]\n', {}, "jq -c '{id: .[0], text: .[1]}'"),
+    "names_and_lists": ("a.jsonl", b'["id", "text"]\n["1", "a b"]\n["2", "c"]\n', {}, "jq -cn"),
+    "names_in_lists": ("a.json", b'[["id", "text"], ["1", "a b"]]', {}, "jq -c '.[0] as $names"),
     "strings": ("a.json", b'["a b", "b c"]', {}, "jq -c '.[] | {text: .}'"),
     "string_a_line": ("a.jsonl", b'"a b"\n"b c"\n', {}, "jq -c '{text: .}'"),
     "objects_in_a_row": ("a.jsonl", b'{"id":1,"text":"a"}{"id":2,"text":"b"}', {}, "jq -c ."),

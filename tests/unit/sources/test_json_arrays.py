@@ -139,3 +139,13 @@ def test_arrays_round_trip(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SIZES, "read_block", block)
         assert told(path)[0] == rows
+
+
+def test_a_list_in_the_first_line_is_a_line(tmp_path: Path) -> None:
+    """Lines below it are read, and errors have the numbers of lines."""
+    objects = [f'{{"id": {n}, "text": "a"}}' for n in range(3)]
+    path = write(tmp_path / "a.jsonl", "\n".join(['["id", "text"]', *objects, "", '[2, "b"]', ""]))
+    errors: list[nd.RecordError] = []
+    assert [row.id for row in nd.read(path, id="id", on_error=errors.append)] == [*"012"]
+    assert [error.position for error in errors] == ["a.jsonl, line 1", "a.jsonl, line 6"]
+    assert {error.code for error in errors} == {"record-malformed"}
