@@ -7,6 +7,7 @@ within words, capitals behind small letters, or letters that are seldom or in no
 from __future__ import annotations
 
 import re
+import unicodedata
 from contextlib import suppress
 from typing import Final
 
@@ -22,7 +23,12 @@ _LATIN: Final = {
     ),
     ("cp1254", "cp857"): "\u0131şğçöüi̇âîû",
     ("cp1257",): "ąčęėįšųūž āčēģīķļņšūž äõöüšž",
+    ("cp1258",): ("àáảãạăằắẳẵặâầấẩẫậèéẻẽẹêềếểễệìíỉĩịòóỏõọôồốổỗộơờớởỡợùúủũụưừứửữựỳýỷỹỵđ"),
 }
+# Letters of Vietnamese that cp1258 writes as two, the second of which is a tone.
+_TONED: Final = "ảạằắẳẵặầấẩẫậẻẽẹềếểễệìỉĩịòỏõọồốổỗộờớởỡợủũụừứửữựỳýỷỹỵ"
+_TONES: Final = 0.15  # of the letters, at least
+_ONE_LANGUAGE: Final = ("cp1254", "cp857", "cp1258")
 # The usual letters of others, which are three quarters of a text.
 _OTHERS: Final = {
     ("cp1251", "koi8_r", "cp866", "iso8859_5", "mac_cyrillic"): "оеаинтсрвлкмдпуіья",
@@ -78,8 +84,10 @@ def _rate(raw: bytes, encoding: str, languages: str) -> float:
         text = raw.decode(encoding)
     except UnicodeDecodeError:
         return 0.0
+    if encoding == "cp1258":
+        text = unicodedata.normalize("NFC", text)
     letters = _LETTERS.findall(text)
-    is_latin = " " in languages or encoding in ("cp1254", "cp857")
+    is_latin = " " in languages or encoding in _ONE_LANGUAGE
     if len(letters) < (1 if is_latin else _FEWEST):
         return 0.0
     odd = len(_SIGNS.findall(text)) + _count_raised(text)
@@ -88,6 +96,8 @@ def _rate(raw: bytes, encoding: str, languages: str) -> float:
         return 0.0
     odd += len((_RUN if is_latin else _MIXED).findall(text))
     small = [letter.lower() for letter in letters]
+    if encoding == "cp1258" and sum(each in _TONED for each in small) < _TONES * len(small):
+        return 0.0
     shares = [sum(letter in of for letter in small) / len(letters) for of in languages.split()]
     several = sum(letter in languages for letter in small) / len(letters) - _SEVERAL
     share = max(*shares, several)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from neardup_solr import errors
-from neardup_solr.records import Document, make_refusal
+from neardup_solr.records import Document, as_whole, make_refusal
 from neardup_solr.solr.names import ID, TEXT
 from neardup_solr.sources.column import find_key
 from neardup_solr.sources.objects import from_objects
@@ -54,7 +54,7 @@ def _rename(document: Json, position: str, reading: Reading) -> Json | errors.Re
         of_ours = [name for column in ours if column not in columns
                    and document.get(name := str(find_key(column, names))) is not None]  # fmt: skip
         alike = [*of_theirs[:1], *of_ours]
-        if len({str(document[name]) for name in alike}) > 1:
+        if len({str(as_whole(document[name])) for name in alike}) > 1:
             both = f"{alike[0]!r} and {alike[-1]!r} both name the {role}, but differ"
             reason = f"{both}: omit one of them"
             return errors.RecordError(position, reason, record=document, code="record-malformed")

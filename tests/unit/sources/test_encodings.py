@@ -124,6 +124,8 @@ def test_a_header_that_is_not_utf8_has_the_code_of_encodings(tmp_path: Path) -> 
         ("Árvíztűrő tükörfúrógép", "cp1250"), ("środa w mieście Łódź", "iso8859_2"),
         ("İstanbul'da güneşli bir gün, çok ılık", "cp1254"),
         ("trečiadienį septintą, ačiū", "cp1257"),
+        ("ca\u0300 phê sư\u0303a đá ơ\u0309 Hà Nô\u0323i", "cp1258"), ("Nguyê\u0303n", "cp1258"),
+        ("não é possível, coração", "cp1252"), ("perché però è così", "cp1252"),
         ("Привет мир, как дела сегодня", "koi8_r"), ("Привет мир, как дела сегодня", "cp866"),
         ("Привет мир, как дела сегодня", "iso8859_5"), ("מכירה של אופניים במצב טוב", "cp1255"),
         ("دراجة للبيع بحالة جيدة", "cp1256"), ("ขายจักรยานสภาพดีราคาถูก", "cp874"),
