@@ -93,8 +93,7 @@ def match_fields(
                 break
             telling.append(at)
             learnt &= levels[:, at] != 0
-        is_slip = ~mark_equal(likely, weights.kinds).all(axis=1)
-        if (key := find_key(columns, likely[is_slip])) is not None:
+        if (key := find_key(columns, likely)) is not None:
             weights = weights.without_matches(columns[key].name)
         bounds = bound_states(columns, pairs[above], levels[: len(above)], weights, threads)
         weights = replace(weights, bounds=bounds, telling=tuple(telling))

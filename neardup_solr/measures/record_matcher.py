@@ -30,7 +30,7 @@ from neardup_solr.measures.logistic import LEAST_ALIKE
 from neardup_solr.measures.model import MEASURES, NEUTRAL, SCALE, Model, judge, make_measure
 from neardup_solr.measures.pairs import Pairs, find_pairs, mutual_best
 from neardup_solr.measures.pretrained import WholeRecords
-from neardup_solr.measures.unsure import describe_mixed, describe_unsure
+from neardup_solr.measures.unsure import describe_unsure
 from neardup_solr.measures.weights import Evidence, Weights
 from neardup_solr.progress import ignore
 from neardup_solr.settings import Settings
@@ -59,7 +59,7 @@ class RecordMatcher:
     pairs teach it the `weights` of the fields. Those of two sources are compared `as_wholes`, by
     those of a `sample` if they come a few at a time. A source that `may_be_lists` is matched as two
     lists if it is likely that it has them; `border` then says what parts them. `unsure` is a
-    sentence about what is unsure, and `mixed` says which column parts the pairs, or "".
+    sentence about what is unsure, or "".
     """
 
     columns: Sequence[FieldColumn]
@@ -74,7 +74,6 @@ class RecordMatcher:
     may_be_lists: bool = False
     border: str = field(init=False, default="")
     unsure: str = field(init=False, default="")
-    mixed: str = field(init=False, default="")
     _are_sure: NDArray[np.bool_] | None = field(init=False, repr=False, default=None)
     _wholes: WholeRecords = field(init=False, repr=False)
 
@@ -144,10 +143,9 @@ class RecordMatcher:
         assert self.weights is not None
         if self.weights.as_wholes:
             return
-        likely = pairs[probabilities >= by_fields.LEAST_PROBABILITY]
+        likely = int(np.count_nonzero(probabilities >= by_fields.LEAST_PROBABILITY))
         sure = probabilities[:0] if are_sure is None else probabilities[are_sure]
-        self.unsure = describe_unsure(len(likely), self.weights, sure)
-        self.mixed = describe_mixed(self.columns, likely, self.weights)
+        self.unsure = describe_unsure(likely, self.weights, sure)
 
     def _match_fields(self, pairs: Pairs, tell: Callable[[int], None]) -> Similarities:
         whole = np.empty(len(pairs), dtype=np.float64)

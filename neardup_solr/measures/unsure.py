@@ -13,18 +13,13 @@ import numpy as np
 
 from neardup_solr.errors import counted
 from neardup_solr.measures import Similarities
-from neardup_solr.measures.columns import MISSING, FieldColumn
 from neardup_solr.measures.em import LOOKALIKES, measure_agreements
 from neardup_solr.measures.fields import LEAST_PROBABILITY
-from neardup_solr.measures.levels import compare_fields, mark_equal
-from neardup_solr.measures.pairs import Pairs, take_evenly
-from neardup_solr.measures.variants import FEWEST, count_by_chance, is_telling
+from neardup_solr.measures.variants import FEWEST
 from neardup_solr.measures.weights import Weights
 
-LOOKED_AT = 5_000  # pairs whose fields are compared again
 ALIKE = 0.1  # lookalikes, as a share of the pairs, from which they are told
 AGREED, DIFFERED = 0.7, 0.3  # of lookalikes, in a field
-DIFFERING = 0.4  # of the pairs, in a column that tells records apart
 FEWEST_MISSED, MISSED = 10, 0.3  # of the pairs that are sure as whole records
 
 
@@ -68,23 +63,6 @@ def _describe_lookalikes(weights: Weights) -> str:
         f"{such} not in {differed}, count as different: if they are the same, compare {agreed}"
         " alone."
     )
-
-
-def describe_mixed(columns: Sequence[FieldColumn], pairs: Pairs, weights: Weights) -> str:
-    """Describe a column that tells records apart, and in which many pairs differ, "" if none is."""
-    levels = compare_fields(columns, take_evenly(pairs, LOOKED_AT))
-    equal = mark_equal(levels, weights.kinds)
-    for at, column in enumerate(columns):
-        present = int(np.count_nonzero(levels[:, at] != MISSING))
-        differ, agree = (np.count_nonzero(side) for side in (levels[:, at] == 0, equal[:, at]))
-        is_mixed = differ >= max(FEWEST, DIFFERING * present)
-        if is_telling(column) and is_mixed and agree >= count_by_chance(column, present):
-            return (
-                f"{column.name} differs in {100 * differ / present:.0f} % of the pairs, and is"
-                f" equal in {100 * agree / present:.0f} %: if it tells things apart, `same`"
-                f" {column.name} separates them"
-            )
-    return ""
 
 
 def _join(names: Sequence[str]) -> str:

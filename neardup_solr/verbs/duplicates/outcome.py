@@ -33,6 +33,7 @@ from neardup_solr.verbs.duplicates.filled_fields import count_fuller
 from neardup_solr.verbs.duplicates.from_source import SourceSide
 from neardup_solr.verbs.duplicates.graph import Grouped
 from neardup_solr.verbs.duplicates.page_texts import keep_page_texts
+from neardup_solr.verbs.duplicates.parting import describe_parting
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.record_numbers import HeldRecords, RecordNumbers
 from neardup_solr.verbs.duplicates.request import Compared
@@ -118,7 +119,7 @@ def make_result(
         far=doubts.far,
         linked=doubts.linked,
         unlikely=doubts.unlikely,
-        mixed="" if comparison.matcher is None else comparison.matcher.mixed,
+        parting=describe_parting(comparison, grouped.graph, involved),
         remedy=remedy,
         unlike=find_unlike(plan, corpus, grouped, involved),
         fuller=count_fuller(comparison, grouped, involved),

@@ -124,9 +124,10 @@ class Duplicates:
     `answered`: effect of the answers; `borderline`: pairs near the threshold; `templates`: clusters
     that may be templates instead of copies; `far`: removed documents that are not near to the one
     that is kept; `linked`: removed documents that only another one links; `unlikely`: pairs of
-    records that are expected to be wrong; `remedy`: advice for these, which was tried; `mixed`:
-    column in which many pairs differ; `unlike`: copies that differ in columns that were not
-    compared; `fuller`: removed records that have more of the fields than the one that is kept.
+    records that are expected to be wrong; `remedy`: advice for these, which was tried; `parting`:
+    columns in which pairs differ that may be no copies; `unlike`: copies that differ in columns
+    that were not compared; `fuller`: removed records that have more of the fields than the one that
+    is kept.
     """
 
     grouped: Grouped
@@ -169,7 +170,7 @@ class Duplicates:
     far: Far | None = field(default=None, compare=False)
     linked: Linked | None = field(default=None, compare=False)
     unlikely: Unlikely | None = field(default=None, compare=False)
-    mixed: str = field(default="", compare=False)
+    parting: str = field(default="", compare=False)
     remedy: str = field(default="", compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
     origin: Origin = field(default_factory=lambda: Origin(), compare=False)
@@ -300,8 +301,8 @@ class Duplicates:
             return f"Possibly not copies: {most}; {self.remedy or LOOK}"
         if self.unlikely is not None and self.unlikely.is_much:
             return f"Possibly not copies: {self.unlikely}; {self.remedy or LOOK}"
-        if self.mixed:
-            return f"Possibly not copies: {self.mixed}"
+        if self.parting:
+            return f"Possibly not copies: {self.parting}"
         if self.unlike.telling or self._are_many(self.unlike.copies):
             step = f"to keep them, use `same` {self.unlike.column}"
             if not self.unlike.is_filled:  # without a value, no document is near to others
