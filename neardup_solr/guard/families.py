@@ -42,6 +42,7 @@ NEGATED = 0.25, 1  # of the small clusters, that differ in negations alone, and 
 AT_ENDS = 3  # words at either end of a text
 PREFIX = 2  # letters before a word that make another one of it
 LINKS = ("http", "https", "www")  # words before the name of a host
+LINK = 8  # words of an address
 Family: TypeAlias = tuple[AnyId, int, Sequence[str]]  # a cluster, its documents, and some texts
 Swap: TypeAlias = tuple[str, ...]  # two runs of words, of which texts have the one or the other
 
@@ -180,6 +181,8 @@ def _find_addition(text: Sequence[str], start: int, stop: int) -> str:
     is_within = start > 0 and stop < len(text)
     if stop - start <= (SLIGHT if is_within else SLIGHT_AT_ENDS) * len(text):
         return ""
+    if not {*LINKS}.isdisjoint(text[max(start - LINK, 0) : stop]):
+        return ""  # of an address, such as what tells where it was clicked
     # In scripts without blanks the first word overlaps with the one before.
     overlaps = start > 0 and stop - start > 1 and text[start][0] == text[start - 1][-1]
     start += overlaps and not text[start].isascii()

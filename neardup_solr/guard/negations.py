@@ -1,27 +1,28 @@
 """Words that turn what a text says into its contrary, such as "not" and "without".
 
 They are among the shortest words of a text, so that no measure of whole texts tells it from one
-that lacks them. Those of one letter, and those that are other words as well, are left out.
+that lacks them. Those that are other words as well are left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from rapidfuzz import fuzz
 
 from neardup_solr.guard import ALIKE
 
-# As words of a normal form, in many languages.
+# As words of a normal form, in many languages; "t" is that of "don't".
 _WORDS = """
-not no never without cannot neither nor isn aren wasn weren doesn didn hasn hadn wouldn
-shouldn nicht kein keine keinen keinem keiner keines ohne nie niemals pas jamais sans
-aucun aucune nunca sin ningún ninguna non mai senza nessun nessuna não nem sem nenhum
-nenhuma niet geen nooit zonder inte ej aldrig utan ikke ikkje aldri uten uden ingen ei
-emme ette eivät eikä ilman bez nigdy není nejsou nincs nélkül fără ne не нет ни без нельзя
-никогда нема δεν μην όχι χωρίς değil yok hay\u0131r لا لم لن ليس ليست غير بدون دون לא אין
-בלי ללא نه नहीं न मत बिना না নয় இல்லை không chưa tidak bukan tanpa jangan belum huwag 안 못
-없음
+not no never without cannot neither nor t dont doesnt didnt isnt arent wasnt werent cant
+wont hasnt hadnt wouldnt shouldnt nicht kein keine keinen keinem keiner keines ohne nie
+niemals pas jamais sans aucun aucune nunca sin ningún ninguna non mai senza nessun nessuna
+não nem sem nenhum nenhuma niet geen nooit zonder inte ej aldrig utan ikke ikkje aldri
+uten uden ingen ei emme ette eivät eikä ilman bez nigdy není nejsou nincs nélkül fără ne
+не нет ни без нельзя никогда нема δεν μην όχι χωρίς değil yok hay\u0131r لا لم لن ليس ليست
+غير بدون دون לא אין בלי ללא نه नहीं न मत बिना না নয় இல்லை không chưa tidak bukan tanpa
+jangan belum huwag 안 못 없음
 """
 _NEGATIONS = frozenset(_WORDS.split())
 
@@ -37,11 +38,14 @@ def differ_in_negations(gaps: Iterable[tuple[Sequence[str], Sequence[str], str]]
         parts = [[*filter(_NEGATIONS.__contains__, side)] for side in (words, others)]
         rests = [" ".join(word for word in side if len(word) > 1 and word not in _NEGATIONS)
                  for side in (words, others)]  # fmt: skip
-        is_number = any(map(str.isdigit, behind)) and ["no"] in parts  # No. 7
-        if is_number or len(parts[0]) == len(parts[1]):
+        if len(parts[0]) == len(parts[1]) or any(
+            word == "no" and any(map(str.isdigit, after))  # No. 7
+            for side in (words, others)
+            for word, after in pairwise([*side, behind])
+        ):
             return False
         short, long = sorted((" ".join(words), " ".join(others)), key=len)
-        are_forms = long.startswith(short) or fuzz.ratio(short, long) >= ALIKE
+        are_forms = short and (long.startswith(short) or fuzz.ratio(short, long) >= ALIKE)
         if rests[0] != rests[1] and not are_forms:
             return False
         differ = True

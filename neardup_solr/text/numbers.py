@@ -92,6 +92,9 @@ _NEGATIVE = regex(
 )
 _BETWEEN = regex(r"(?<=\d) ([:/-]) (?=\d)")  # 3 - 5 is 3-5
 _WITHIN = regex(r"(?<=\w)[-/](?=\w)")  # of a number or a code
+# Between parts of a result, a time or measures: 2-1 is 2:1, 5h30 is 5:30, 3x4 is 3 x 4.
+_SEPARATOR = regex(r"[:/]|(?<=\d)[hx](?=\d)")
+_THOUSANDS = regex(r"(?<![\w.,])(\d+)k(?!\w)")
 _HASH = regex(r"(?=[a-z]*\d)(?=\d*[a-z])(?:[0-9a-f]{7,}|[0-9a-z]{14,})")
 _OPEN_DATE = regex(r"\b[01]?\d/ ?[01]?\d/ ?\d{4}\b")  # whose order is not known
 _SHOWN_DATE = regex(r"\d{4}-\d\d-\d\d")
@@ -148,9 +151,10 @@ def differ_in_numbers_alone(first: str, second: str) -> bool:
     """Return True if two texts have other numbers, and otherwise the same words in their order.
 
     Numbers that have the same digits, with other hyphens, slashes or blanks within, are the same,
-    and so are dates if only the order of day and month differs, which slashes of one leave open,
-    or one has no century, and telephones if one has no code of a country. A short hash, such as
-    that of a commit, is known from the other one: they have other letters.
+    and so are 2-1 and 2:1, 5h30 and 5:30, 3x4 and 3 x 4, 12k and 12000, dates if only the order of
+    day and month differs, which slashes of one leave open, or one has no century, and telephones
+    if one has no code of a country. A short hash, such as that of a commit, is known from the other
+    one: they have other letters.
     """
     words, others = Counter(words_of(first)), Counter(words_of(second))
     for word in (words - others) | (others - words):  # seen soonest, and of most pairs
@@ -178,6 +182,10 @@ def _list_hash_letters(words: Iterable[str]) -> list[str]:
 
 def _are_written_otherwise(some: Sequence[str], others: Sequence[str]) -> bool:
     """Return True if the numbers of two texts are the same, but for how they are grouped or cut."""
+    some, others = ([_THOUSANDS.sub(r"\g<1>000", number) for number in each]
+                    for each in (some, others))  # fmt: skip
+    if len({_SEPARATOR.sub("-", "-".join(each)) for each in (some, others)}) == 1:
+        return True
     short, long = sorted((_WITHIN.sub("", "".join(each)).lstrip("0") for each in (some, others)),
                          key=len)  # fmt: skip
     is_phone = long.isdecimal() and len(long) - len(short) <= CODE and len(short) >= FEWEST_DIGITS

@@ -20,7 +20,7 @@ _ALIKE = str.maketrans(
 )  # fmt: skip
 _MARKS = f"%\u2030\u2031&@#?\u00a7{_POWER}"  # that are no symbols by their category
 _MONEY = "$\u00a2-\u00a5\u20a0-\u20cf\u0e3f\u09f2\u09f3\u17db"  # which stands before or behind
-_NEVER = "`|\u00a9\u00ae\u2117\ufffc"  # symbols by their category
+_NEVER = "`|\u00a9\u00ae\u2117\ufffc\u0640"  # symbols or letters by their category
 _CATEGORIES = ("Sm", "Sc", "So")
 _RAISED = regex(r"(?<=\d)(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])")  # 10⁵ is not 105
 _BULLETS = "\u2023\u25aa\u25b6\u25b8\u25ba\u25c6\u25cb\u25cf\u25e6\u2756\u27a2\u27a4"
@@ -52,8 +52,9 @@ class _Symbols(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        is_symbol = unicodedata.category(character) in _CATEGORIES and character not in _NEVER
+        is_symbol = unicodedata.category(character) in _CATEGORIES
         stays = is_symbol or character in _MARKS or character.isalnum()
+        stays &= character not in _NEVER
         self[code] = kept = character if stays else ""
         return kept
 

@@ -456,6 +456,47 @@ def test_answers_keep_far_documents_from_being_doubted(tmp_path: Path) -> None:
     assert found.doubt == ""
 
 
+NOTATIONS = [
+    ("won {0}-1", "won {0}:1"),
+    ("à {0}h30", "à {0}:30"),
+    ("of {0}x17 cm", "of {0} × 17 cm"),
+    ("with {0}k users", "with {0},000 users"),
+]
+
+
+@pytest.mark.parametrize("notations", NOTATIONS)
+def test_results_times_and_measures_in_another_notation_are_no_other_numbers(
+    notations: tuple[str, str],
+) -> None:
+    """Pairs of other numbers in the same notations are still asked about."""
+    rng = random.Random(1)
+    parts = [(words(rng, 20), words(rng, 20), 12 + at) for at in range(10)]
+    for step in (0, 1):
+        texts = [f"{first} {each.format(number + step * at)} {last}"
+                 for first, last, number in parts for at, each in enumerate(notations)]  # fmt: skip
+        found = duplicates(texts, measure="words")
+        assert len(found.removed) == 10
+        assert bool(found.doubt) is bool(step)
+
+
+def test_links_of_which_one_tells_where_it_was_clicked_are_not_doubted() -> None:
+    rng = random.Random(2)
+    parts = [(words(rng, 20), words(rng, 1)) for _ in range(20)]
+    tails = ["", "?utm_source=letter&utm_medium=email"]
+    texts = [f"{text} https://example.org/{name}{tail}" for text, name in parts for tail in tails]
+    found = duplicates(texts, measure="words")
+    assert len(found.removed) == 20
+    assert found.doubt == ""
+
+
+def test_words_that_are_stretched_are_the_same() -> None:
+    """A kashida says nothing, and is no symbol."""
+    text = "كتاب قديم في مكتبة المدينة عند الجسر الكبير"
+    found = duplicates([text, text.replace("كتاب", "كتـــاب")])
+    assert len(found.removed) == 1
+    assert found.doubt == ""
+
+
 NEGATED = [
     ("the tenant shall pay", "the tenant shall not pay"),
     ("it can be washed", "it cannot be washed"),
@@ -485,8 +526,12 @@ def test_edits_with_a_negation_among_others_are_not_doubted() -> None:
     texts = among([], rng)
     first, last = words(rng, 20), words(rng, 20)
     texts += [f"{first} flat 7 {last}", f"{first} flat no. 7 {last}"]
+    for before, after in [("can't go", "cannot go"), ("it doesn't", "it does not")] * 5:
+        texts += [f"{first} {each} {last}"
+                  for first, last in [(words(rng, 20), words(rng, 20))]
+                  for each in (before, after)]  # fmt: skip
     found = duplicates(texts)
-    assert len(found.removed) == 41
+    assert len(found.removed) == 51
     assert found.doubt == ""
 
 
