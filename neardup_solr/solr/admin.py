@@ -184,13 +184,15 @@ def _met(collection: Collection, forgotten: Set[str]) -> frozenset[str]:
 
     Solr lists them as long as the index lives, and does not count their documents.
     """
-    documents = _first_documents(collection, ["*"]) if forgotten else []
+    documents = first_documents(collection, ["*"]) if forgotten else []
     return frozenset(forgotten & {name for document in documents for name in document})
 
 
-def _first_documents(collection: Collection, fields: Sequence[str]) -> list[dict[str, Any]]:
+def first_documents(
+    collection: Collection, fields: Sequence[str], most: int = SAMPLE
+) -> list[dict[str, Any]]:
     """Read some documents with these fields, none if Solr refuses."""
-    body = {"query": "*:*", "fields": list(map(spell_field, fields)), "limit": SAMPLE}
+    body = {"query": "*:*", "fields": list(map(spell_field, fields)), "limit": most}
     decoded = ask(collection, f"{collection.url}/select", body=body)
     return list(part(decoded, "response").get("docs", []))
 
@@ -213,7 +215,7 @@ def longest_texts(collection: Collection, fields: Sequence[str]) -> tuple[str, i
 
     None if none of the fields has any.
     """
-    documents = _first_documents(collection, fields)
+    documents = first_documents(collection, fields)
     lengths = {name: sum(len(str(doc.get(name, ""))) for doc in documents) for name in fields}
     longest = max(lengths, key=lambda name: lengths[name], default="")
     if not lengths.get(longest):

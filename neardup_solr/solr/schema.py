@@ -7,7 +7,7 @@ filled again from their sources, which have to be rebuilt themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ import orjson
 from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError, SolrUnauthorized
 from neardup_solr.regex import regex
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import ID, OWN, spell_field
+from neardup_solr.solr.names import ID, NOTE, OWN, spell_field
 from neardup_solr.solr.query import having
 from neardup_solr.solr.responses import require_rows
 
@@ -27,6 +27,16 @@ NEST_PATH = "_nest_path_"
 _REBUILT = regex(r"(Str|UUID|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field|EnumFieldType")
 # Types that never give back what they were given, whatever the schema says is stored.
 _NEVER_KEPT = frozenset({"PreAnalyzedField", "RankField"})
+# Types whose docValues are keys to sort by.
+_SORTED = frozenset({"CollationField", "ICUCollationField"})
+VALUES_BY_DEFAULT = 1.7  # the version of a schema from which on fields have docValues
+# Types that fill fields of their own, and how these are named after a field.
+_PARTS = {
+    "PointType": regex(r"(.+)_\d+\D.*"),
+    "CurrencyField": regex(r"(.+?)___.+"),
+    "CurrencyFieldType": regex(r"(.+?)___.+"),
+    "BBoxField": regex(r"(.+)__(?:m(?:in|ax)[XY]|xdl)"),
+}
 _RANK = "RankField"  # of which all values are in this field of the index
 _RANKS = "_rank_"
 # Solr keeps these by itself.
@@ -60,8 +70,8 @@ class Field:
 
         DocValues alone are enough only if they count as stored (useDocValuesAsStored).
         """
-        is_stored = self.stored or (self.doc_values and self.as_stored)
-        return is_stored and self.kind not in _NEVER_KEPT
+        by_values = self.doc_values and self.as_stored and self.kind not in _SORTED
+        return (self.stored or by_values) and self.kind not in _NEVER_KEPT
 
     @property
     def is_exported(self) -> bool:
@@ -143,29 +153,70 @@ class Schema:
         reasons = ((name, self._why_lost(name, used)) for name in used)
         return {name: reason for name, reason in reasons if reason}
 
+    def doubled(self, used: Iterable[str]) -> dict[str, str]:
+        """The used fields that an atomic update would write twice, each with the whole they are of.
+
+        Solr fills them from a field of a type such as PointType, and gives them back beside it:
+        if they take a single value, it refuses the update.
+        """
+        pairs = ((name, self._find_whole(name)) for name in sorted(used))
+        return {
+            name: whole.name
+            for name, whole in pairs
+            if whole and (field := self.field(name)) and field.is_kept
+            if whole.stored or whole.kind != "PointType"
+        }
+
+    def _find_whole(self, name: str) -> Field | None:
+        """Return the field from whose values Solr fills this one, None for others."""
+        for kind, parts in _PARTS.items():
+            match = parts.fullmatch(name)
+            whole = self.field(match[1]) if match else None
+            if match and whole is not None and whole.kind == kind:
+                return replace(whole, name=match[1])
+        return None
+
     def _why_lost(self, name: str, used: Sequence[str]) -> str:
         field = self.field(name)
         if field is None or field.is_kept or not (field.indexed or field.doc_values):
+            return ""
+        if (whole := self._find_whole(name)) and whole.stored:
             return ""
         if field.kind in _NEVER_KEPT:
             return f"a {field.kind} does not give back the value that it was given"
         sources = list(self.sources(name, used))
         if not sources:
+            if field.kind in _SORTED and field.doc_values:
+                return "it is not stored, and its docValues are only keys to sort by"
             if field.doc_values:
                 return "it is not stored, and its docValues do not count as stored"
             return "it is only indexed: it is not stored and has no docValues"
-        gone = [source for source in sources if not (self.field(source) or field).is_kept]
+        gone = self._list_gone(sources, used)
         return f"it is copied from {', '.join(gone)}, which is not itself stored" if gone else ""
 
     def advise(self, name: str, used: Iterable[str]) -> str:
         """Say what keeps a field that an atomic update would lose."""
         used = sorted(set(used) - INTERNAL)
-        sources = {source: self.field(source) for source in self.sources(name, used)}
-        gone = {source: each for source, each in sources.items() if each and not each.is_kept}
-        steps = [(each.advice, source) for source, each in gone.items()]
-        if not sources and (field := self.field(name)):
+        sources = list(self.sources(name, used))
+        gone = [(self.field(source), source) for source in self._list_gone(sources, used)]
+        steps = [(each.advice, source) for each, source in gone if each]
+        if not sources and (field := self._find_whole(name)):
+            steps = [(field.advice, field.name)]
+        elif not sources and (field := self.field(name)):
             steps = [(field.advice, "the field")]
         return "; ".join(advice.format(place) for advice, place in steps)
+
+    def _list_gone(self, sources: Iterable[str], used: Sequence[str]) -> list[str]:
+        """List the sources of copies that Solr does not give back.
+
+        Targets of other copies are none: Solr copies what a document was sent with, no copies.
+        """
+        fields = ((source, self.field(source)) for source in sources)
+        return [
+            source
+            for source, each in fields
+            if each and not each.is_kept and not any(self.sources(source, used))
+        ]
 
     def sources(self, name: str, used: Iterable[str]) -> Iterator[str]:
         """The fields from which copyFields fill this field, of those in the schema or `used`."""
@@ -177,7 +228,7 @@ class Schema:
                 source = source.replace("*", name[len(start) : len(name) - len(end)], 1)
             if "*" in source:
                 names = dict.fromkeys([*self.fields, *used])
-                others = (other for other in names if other != name and other not in INTERNAL)
+                others = (other for other in names if other not in {*INTERNAL, NOTE, name})
                 yield from (other for other in others if fnmatchcase(other, source))
             else:
                 yield source
@@ -214,10 +265,19 @@ def read_schema(collection: Collection) -> Schema:
         key=whole.get("uniqueKey", ""),
         types=types,
         fields={field["name"]: make_field(field, types) for field in fields},
-        dynamic=[make_field(field, types) for field in dynamic],
+        dynamic=[make_field(field, types) for field in [*dynamic, *_list_parts(whole)]],
         copies=[(copy["source"], copy["dest"]) for copy in copied],
         limits={(copy["source"], copy["dest"]): copy.get("maxChars", 0) for copy in copied},
     )
+
+
+def _list_parts(whole: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """List the patterns of the fields that Solr fills from PointTypes, and does not list itself."""
+    kinds = {kind["name"]: kind for kind in whole.get("fieldTypes", ())}
+    by_default = float(whole.get("version", 0)) >= VALUES_BY_DEFAULT
+    for part in {kind["subFieldType"] for kind in kinds.values() if "subFieldType" in kind}:
+        has_values = str(kinds.get(part, {}).get("docValues", by_default)).lower() == "true"
+        yield {"name": f"*___{part}", "type": part, "indexed": True, "docValues": has_values}
 
 
 def read_layout(collection: Collection) -> bytes:

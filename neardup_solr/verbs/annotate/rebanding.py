@@ -56,9 +56,9 @@ def _choose_settings(collection: Collection, bands: int, rows: int) -> Settings:
     hashes = stored[0].hashes
     if bands * rows > hashes:
         reason = f"{bands} bands of {rows} rows need {bands * rows} hashes, but {hashes} are stored"
-        step = (
-            f"set `bands` to {hashes // rows}" if rows <= hashes else f"use {hashes} `rows` at most"
-        )
+        step = f"set `bands` to {hashes // rows}"
+        if rows > hashes:
+            step = f"choose `bands` and `rows` whose product is at most {hashes}"
         raise DataError(reason, step, code="argument-out-of-range")
     chosen = replace(stored[0], bands=bands, rows=rows)
     chosen.require("signature", BANDS)

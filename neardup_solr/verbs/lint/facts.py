@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from neardup_solr.solr import admin, own_schema, schema, update_chain
+from neardup_solr.solr import admin, own_schema, query, schema, update_chain
 from neardup_solr.solr.cloud import SolrCluster
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.core import DOCS
 from neardup_solr.solr.names import PLAIN, Names
-from neardup_solr.solr.query import having
 from neardup_solr.solr.schema import Field, Schema
 from neardup_solr.verbs.field_names import choose_names
 from neardup_solr.verbs.lint.growth import growth_of
 from neardup_solr.verbs.losses import LossCheck
+from neardup_solr.verbs.losses.copies import DATES, NUMBERS
+from neardup_solr.verbs.losses.dangers import MOST_FIELDS
 from neardup_solr.verbs.text_fields import likely_texts, text_problem
 
-PLACED = having("_nest_path_")
+FIRST = 5  # documents that tell what older ones have
+PLACED = query.having("_nest_path_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +33,8 @@ class CollectionFacts:
     /select, as "appends" and so on. `children` counts nested documents, `placed` those with a place
     (_nest_path_). `longest` is the field taken for the text, as none was named, with the average
     length of its values; `growth` is what annotate would add. In `empty` text fields no document
-    has a value.
+    has a value. `altered` is an id by which Solr does not find its document, as it analyses ids.
+    `unkept` are fields that are stored now, but were not when the first documents came.
     """
 
     schema: Schema
@@ -56,6 +60,8 @@ class CollectionFacts:
     longest: tuple[str, int] | None = None
     growth: str = ""
     empty: tuple[str, ...] = ()
+    altered: str = ""
+    unkept: Sequence[str] = ()
 
     @property
     def init(self) -> str:
@@ -71,6 +77,38 @@ def _can_be_searched(field: Field | None) -> bool:
     return is_searched and not text_problem(field)
 
 
+def _find_altered(collection: Collection, key: str) -> str:
+    """Return an id by which Solr does not find its document, "" if a sample has none."""
+    ids = [str(row[key]) for row in admin.first_documents(collection, [key])]
+    request = query.by_ids(ids) | {"fields": [key], "limit": len(ids)}
+    physical = collection.with_names(Names(id=key))
+    rows = physical.ask(query.at_once(request), DOCS)["response"]["docs"] if ids else []
+    same = {str(row[key]) for row in rows}
+    return next((each for each in ids if each not in same), "")
+
+
+def _list_unkept(collection: Collection, fields: Schema, names: Iterable[str]) -> list[str]:
+    """List the fields in which first documents have a value that Solr does not give back.
+
+    Strings are left out: to find those that have any, Solr would read all of their terms.
+    """
+    kinds = {name: fields.field(name) for name in names}
+    asked = [
+        name
+        for name, kind in sorted(kinds.items())
+        if kind and kind.stored and kind.indexed and not kind.doc_values
+        and (kind.kind == "TextField" or kind.kind in NUMBERS | DATES)
+    ][:MOST_FIELDS]  # fmt: skip
+    rows = admin.first_documents(collection, [fields.key, *asked], FIRST) if asked else []
+    ids = [str(row[fields.key]) for row in rows if fields.key in row]
+    facet = {name: {"type": "query", "q": query.having(name)} for name in asked}
+    request = query.by_ids(ids) | {"limit": 0, "facet": facet}
+    physical = collection.with_names(Names(id=fields.key))
+    facets = physical.ask(query.at_once(request), {"facets": dict})["facets"] if ids else {}
+    counts = {name: facets.get(name, {}).get("count", 0) for name in asked}
+    return [name for name in asked if counts[name] > sum(name in row for row in rows)]
+
+
 def read_facts(
     collection: Collection, *, text: Sequence[str], prefix: str | None
 ) -> CollectionFacts:
@@ -80,12 +118,13 @@ def read_facts(
     names = choose_names(collection.names, fields.key, text=text, prefix=prefix)
     documents = collection.count()
     used = admin.used_fields(collection) if documents else frozenset[str]()
-    written, empty = dict[str, int](), tuple[str, ...]()
+    written, empty, unkept = dict[str, int](), tuple[str, ...](), list[str]()
     if used is not None:
         used = fields.use(used)
         losses = LossCheck(collection, frozenset(own_schema.own_fields(names)))
         used -= {name for name in fields.lost(used) if not losses.has_values(name)}
         safe = used - fields.lost(used).keys()
+        unkept = _list_unkept(collection, fields, safe - {fields.key}) if fields.key else []
         written = losses.count_written(fields, used)
         written = {name: count for name, count in written.items() if name in safe}
         if documents:
@@ -104,7 +143,11 @@ def read_facts(
     has_root = root is not None and root.indexed and documents > 0
     # A proxy in front of Solr may check them; then Solr itself knows no user.
     named = collection.session.auth is not None or "Authorization" in collection.session.headers
+    key = fields.field(fields.key)
+    is_analysed = key is not None and key.kind.endswith("TextField") and key.stored
     return CollectionFacts(
+        unkept=unkept,
+        altered=_find_altered(collection, fields.key) if is_analysed else "",
         place=collection.place,
         kept=collection.names,
         schema=fields,

@@ -13,7 +13,7 @@ from neardup_solr.solr.update_chain import REBUILDS
 from neardup_solr.verbs.field_names import clash
 from neardup_solr.verbs.findings import DANGER, NOTE, WARNING, Finding, by_level, select
 from neardup_solr.verbs.lint.facts import CollectionFacts
-from neardup_solr.verbs.losses.dangers import AGAIN
+from neardup_solr.verbs.losses.dangers import AGAIN, DOUBLED, ONCE
 from neardup_solr.verbs.solr_versions import check_versions
 from neardup_solr.verbs.text_fields import suggest_text_fields, text_problem
 
@@ -47,6 +47,10 @@ def _check_updates(facts: CollectionFacts) -> Iterator[Finding]:
          " (duplicates, report)",
          "enable docValues for it and index the documents again; annotate, search and gate work"
          " without them"),
+        (facts.altered, DANGER, "key", name,
+         f"Solr analyses ids, and does not find the document {facts.altered!r} by its own, so it"
+         " cannot be updated",
+         "give the unique key a string type and index the documents again"),
         (name and name != facts.names.id, NOTE, "names", name,
          f"the unique key is not {facts.names.id}",
          f"{facts.init} stores its name with the collection"),
@@ -69,6 +73,12 @@ def _check_losses(facts: CollectionFacts) -> Iterator[Finding]:
         reason = f"a partial update would lose this field: {why}"
         remedy = f"{facts.schema.advise(name, facts.used or facts.schema.fields)}, or {INTO}"
         yield Finding(level, "lost-field", name, reason, remedy)
+    for name in facts.unkept:
+        reason = "a partial update would lose this field: it was not stored when documents came"
+        yield Finding(level, "lost-field", name, reason, f"index these documents again, or {INTO}")
+    for name, whole in facts.schema.doubled(facts.used or ()).items():
+        reason = f"a partial update {DOUBLED.format(whole=whole)}"
+        yield Finding(level, "doubled-field", name, reason, f"{ONCE}, or {INTO}")
     for name, count in facts.written.items():
         lost = "an update leaves only what copyFields put into it"
         yield from select(
@@ -162,6 +172,7 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
             reason = f"a neardup field has the same name as an existing field: {problem}"
             remedy = f"choose a prefix: {prefixed} (or delete that field if you do not need it)"
             yield Finding(DANGER, "clash", name, reason, remedy)
+    yield from _check_copied(facts, prefixed if missing else "")
     free, remedy = ", ".join(name for name in missing if name not in taken), ""
     if missing:
         remedy = f"paste the XML that {facts.init} prints, then reload"
@@ -172,6 +183,20 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
          "the schema cannot be changed over HTTP (classic, or mutable=false)",
          remedy or "nothing to do: all neardup fields exist"),
     )  # fmt: skip
+
+
+def _check_copied(facts: CollectionFacts, prefixed: str) -> Iterator[Finding]:
+    """Find fields of others into which Solr would copy ours."""
+    copied, with_prefix = (
+        {target for name in names for target in facts.schema.destinations(name)}
+        for names in (facts.wanted, map("nd_{}".format, facts.wanted))
+    )
+    reason = "a copyField also copies neardup fields into it: searches in it look at them, too"
+    remedy = "name your own fields in the copyField instead of a pattern"
+    if prefixed and not with_prefix:
+        remedy = f"choose a prefix: {prefixed}"
+    for target in sorted(copied):
+        yield Finding(WARNING, "copied", target, reason, remedy)
 
 
 def _check_server(facts: CollectionFacts) -> Iterator[Finding]:

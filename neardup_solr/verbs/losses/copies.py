@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 _WHOLE = frozenset({"IntPointField", "LongPointField", "TrieIntField", "TrieLongField"})
 _SINGLE = frozenset({"FloatPointField", "TrieFloatField"})
 NUMBERS = _WHOLE | _SINGLE | {"DoublePointField", "TrieDoubleField"}
-_DATES = frozenset({"DatePointField", "TrieDateField"})
+DATES = frozenset({"DatePointField", "TrieDateField"})
 _JAVA_DATE = "%a %b %d %H:%M:%S UTC %Y"
 
 
@@ -115,7 +115,7 @@ def _spell(source: Field, value: Any, is_whole: bool) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return _spell_number(value)
-    if source.kind in _DATES and not is_whole:
+    if source.kind in DATES and not is_whole:
         with suppress(ValueError):
             return datetime.fromisoformat(str(value)).astimezone(UTC).strftime(_JAVA_DATE)
     return str(value)
@@ -141,7 +141,7 @@ def _canonical(target: Field, value: Any) -> Any:
             return unpack("f", pack("f", float(text)))[0]
         if target.kind in NUMBERS:
             return float(text)
-    if target.kind in _DATES:
+    if target.kind in DATES:
         return re.sub(r"\.?0*Z$", "Z", str(text)) if "." in str(text) else str(text)
     if target.kind == "BoolField":
         return str(text)[:1] in ("1", "t", "T")

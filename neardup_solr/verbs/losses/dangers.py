@@ -16,6 +16,8 @@ MOST_FIELDS = 100  # that a request names; instead of more it asks for all
 MOST_SOURCES = 50  # of a copyField target that a query names
 AGAIN = "index these documents again without it"
 _ONLY_COPIED = "a value in this field without a source of the copy, so an update would lose it"
+DOUBLED = "would write this field twice, as Solr fills it from {whole} and also gives it back"
+ONCE = "define it with stored=false and docValues=false and index these documents again"
 LACKS = "no value in this field, so an update would give it the default"
 GIVE = "index these documents again with a value"
 
@@ -89,6 +91,15 @@ def make_plan(
             name, _query_lost(fields, name, can_search), _of_lost(why), fields.advise(name, used)
         )
         for name, why in lost.items()
+    ]
+    dangers += [
+        Danger(
+            name,
+            _query_lost(fields, name, can_search),
+            f"a value in this field, and an update {DOUBLED.format(whole=whole)}",
+            ONCE,
+        )
+        for name, whole in fields.doubled(others).items()
     ]
     hidden = (
         (name, query_hidden(name, fields, used, can_search)) for name in others if name not in lost

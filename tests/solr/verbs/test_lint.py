@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+import requests
 
 import neardup_solr as nd
 from neardup_solr.errors import CoreMissing, SettingsError
@@ -251,6 +253,92 @@ def test_the_update_log_and_the_version() -> None:
         nd.init(solr, text="title")
         with refusal(SettingsError, "data-at-risk", "updateLog"):
             nd.annotate(solr)
+
+
+PARTS = """
+  <fieldType name="boolean" class="solr.BoolField" docValues="{back}"/>
+  <fieldType name="pdouble" class="solr.DoublePointField" docValues="{back}"/>
+  <fieldType name="place" class="solr.PointType" dimension="2" subFieldType="pdouble"/>
+  <fieldType name="box" class="solr.BBoxField" geo="true" numberType="pdouble"/>
+  <field name="place" type="place" indexed="true" stored="true"/>
+  <field name="bare" type="place" indexed="true" stored="false"/>
+  <field name="box" type="box" stored="true"/>
+"""
+
+
+@pytest.mark.parametrize("back", ["true", "false"])
+@pytest.mark.parametrize(
+    ("name", "value"), [("place", "1.5,2.5"), ("bare", "1.5,2.5"), ("box", "ENVELOPE(1, 2, 4, 3)")]
+)
+def test_fields_that_solr_fills_from_another(name: str, value: str, back: str) -> None:
+    """It cannot update a document if it also gives them back, and loses them if neither is kept."""
+    is_whole = name != "bare"
+    with collection(more=PARTS.format(back=back)) as solr:
+        send(solr, {"sku": "1", "title": "word", name: value})
+        dangers = nd.lint(solr, text=["title"]).dangers
+        part = dangers[0].about if dangers else ""
+        body = [{"sku": "1", "body": {"set": "more"}}]
+        answer = requests.post(f"{solr.url}/update?commit=true", json=body, timeout=60)
+        is_lost = bool(part) and not solr.count([f"{part}:[* TO *]"])
+    rules = {each.rule for each in dangers}
+    assert rules == {
+        (True, "true"): {"doubled-field"}, (True, "false"): set(),
+        (False, "true"): set(), (False, "false"): {"lost-field"},
+    }[is_whole, back]  # fmt: skip
+    assert (answer.status_code == 400) == ("doubled-field" in rules)
+    assert is_lost == ("lost-field" in rules)
+
+
+def test_a_copy_of_all_fields() -> None:
+    """Neither copies of copies nor our note are its sources, and ours in it are told of."""
+    more = '<field name="all" type="text" indexed="true" stored="false" multiValued="true"/>'
+    with collection(more=f'{more}<copyField source="*" dest="all"/>') as solr:
+        send(solr, {"sku": "1", "title": "word", "body": ["more"]})
+        found = rules(nd.lint(solr, text=["title"]), "warning")["all"]
+        assert found.rule == "copied"
+        assert "--prefix" not in found.remedy
+        nd.init(solr, text="title")
+        mine = nd.connect(solr.base, solr.name)
+        assert nd.annotate(mine).annotated == 1
+        assert mine.count(["all:more", "all:word", "all:n2"]) == 1
+    with collection(more=f'{more}<copyField source="sig*" dest="all"/>') as solr:
+        assert "--prefix nd_" in rules(nd.lint(solr, text=["title"]), "warning")["all"].remedy
+        others = nd.lint(solr, text=["title"], prefix="nd_").findings
+        assert "copied" not in {each.rule for each in others}
+
+
+def test_fields_that_are_stored_since_documents_came() -> None:
+    """What the schema says now is not what older documents have: their values would be lost."""
+    number = '<field name="seven" type="plong" indexed="true" stored="{}" docValues="false"/>'
+    note = '<field name="note" type="text" indexed="true" stored="{}"/>'
+    more = number + note
+    with collection(more=more.format("false", "false")) as solr:
+        send(solr, {"sku": "1", "title": "word", "seven": 7, "note": "seven"})
+        send(solr, {"sku": "2", "title": "word"})
+        seven = {"name": "seven", "type": "plong", "docValues": False}
+        for changed in (seven, {"name": "note", "type": "text"}):
+            command = {"replace-field": changed | {"indexed": True, "stored": True}}
+            requests.post(f"{solr.url}/schema", json=command, timeout=60).raise_for_status()
+        send(solr, {"sku": "3", "title": "word", "seven": 7, "note": "seven"})
+        nd.init(solr, text="title")
+        mine = nd.connect(solr.base, solr.name)
+        assert rules(nd.lint(mine), "danger").keys() == {"seven", "note"}
+        with refusal(nd.SettingsError, "data-at-risk", "note"):
+            nd.annotate(mine)
+        assert mine.count(["seven:7", "note:seven"]) == 2
+        send(solr, {"sku": "1", "title": "word", "seven": 7, "note": "seven"})
+        assert nd.annotate(mine).annotated == 3
+
+
+def test_ids_that_solr_analyses() -> None:
+    """A document that cannot be found by its own id cannot be updated; others can."""
+    schema = SCHEMA.replace('name="sku" type="string"', 'name="sku" type="text"')
+    schema = re.sub('<field name="_(root|nest_path)_".*/>', "", schema)
+    with collection(schema=schema) as solr:
+        send(solr, {"sku": "low", "title": "word"})
+        assert "sku" not in rules(nd.lint(solr, text=["title"]), "danger")
+        send(solr, {"sku": "High", "title": "word"})
+        assert "'High'" in rules(nd.lint(solr, text=["title"]), "danger")["sku"].reason
 
 
 def test_too_few_clauses() -> None:

@@ -55,6 +55,11 @@ FIELDS = """
   <field name="clicks" type="ranks"/>
   <field name="tokens" type="analyzed" indexed="true" stored="true"/>
   <field name="spot" type="bare" indexed="true" stored="false"/>
+  <fieldType name="sort_key" class="solr.CollationField" language="de" strength="primary"/>
+  <field name="in_order" type="sort_key" indexed="true" stored="false" docValues="true"/>
+  <fieldType name="parts" class="solr.PointType" dimension="2" subFieldSuffix="_part"/>
+  <dynamicField name="*_part" type="pdouble" indexed="true" stored="true" multiValued="true"/>
+  <field name="venue" type="parts" indexed="true" stored="true"/>
   <dynamicField name="*_folded" type="text" indexed="true" stored="false"/>
   <copyField source="*_from" dest="*_folded"/>
 """
@@ -79,6 +84,8 @@ LOSSES: dict[str, tuple[dict[str, Any], str, str]] = {
     "analyzed": ({"tokens": '{"v":"1","str":"shown","tokens":[{"t":"seven"}]}'},
                  "tokens", "{!raw f=tokens}seven"),
     "point": ({"spot": "45,9"}, "spot", "{!geofilt sfield=spot pt=45,9 d=1}"),
+    "sort key": ({"in_order": "seven"}, "in_order", "in_order:SEVEN"),
+    "part": ({"venue": "1.5,2.5"}, "venue_0_part", "venue_0_part:1.5"),
     "children": ({"_childDocuments_": [{"key": "child"}]}, "_root_", "key:child"),
     "named": ({"kids": [{"key": "kid", "title": "u", "stock_left": 7}]},
               "stock_left", "stock_left:7"),

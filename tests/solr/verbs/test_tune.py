@@ -72,8 +72,9 @@ def test_more_hashes_than_stored_are_refused(solr: nd.Collection) -> None:
     assert nd.tune(solr, hashes=110).choice.plan.hashes == 105
     with refusal(DataError, "argument-out-of-range", "`bands`", "25"):
         nd.reband(solr, bands=60, rows=5)
-    with refusal(DataError, "argument-out-of-range", "`rows`", "128"):
-        nd.reband(solr, bands=1, rows=129)
+    for bands in (1, 1_000):
+        with refusal(DataError, "argument-out-of-range", "`bands` and `rows`", "128"):
+            nd.reband(solr, bands=bands, rows=129)
 
 
 def bands_of(documents: list[nd.Document], settings: nd.Settings, solr_url: str) -> dict[str, Any]:
