@@ -175,6 +175,8 @@ class TimedConnection(H11Protocol):
         self._timer = None
 
     def _end(self) -> None:
+        if self.transport.is_closing():  # as what came was no HTTP
+            return
         if self.conn.trailing_data[0].strip():  # the head of a request
             self.transport.write(TIMED_OUT)
         self.transport.close()

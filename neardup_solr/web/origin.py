@@ -14,18 +14,23 @@ from neardup_solr.web.failure import Failure
 
 
 class Guard:
-    """Middleware that refuses foreign requests: see `find_foreign`."""
+    """Middleware that refuses foreign requests: see `find_foreign`.
 
-    def __init__(self, app: ASGIApp, *, port: int, names: Collection[str] = ()) -> None:
+    `names` are those of --allow-host, None where there is no such option.
+    """
+
+    def __init__(self, app: ASGIApp, *, port: int, names: Collection[str] | None = None) -> None:
         self.app, self.port, self.names = app, port, names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        foreign = find_foreign(Headers(scope=scope), self.port, self.names)
+        foreign = find_foreign(Headers(scope=scope), self.port, self.names or ())
         if foreign is None:
             await self.app(scope, receive, send)
         else:
-            step = "use the address that the command printed, or start the service with allow_host"
+            step = "use the address that the command printed"
+            if self.names is not None:
+                step += ", or start the service with allow_host"
             await Failure(*foreign, step, code="origin-refused").response(scope, receive, send)
 
 

@@ -292,6 +292,19 @@ def test_silent_connections_end(large: nd.Collection, tmp_path: Path) -> None:
         assert receive(working).status == 200
 
 
+def test_what_is_no_http_is_refused_once(large: nd.Collection, tmp_path: Path) -> None:
+    """When its time is over, nothing more is written to it."""
+    change = "body.REQUEST_SECONDS = 0.5"
+    with serving(large.url, tmp_path / "log", change=change) as served:
+        with connect(served) as client:
+            client.sendall(b"POST /check HTTP/1.1\r\nContent-Length: -5\r\n\r\n{}")
+            assert receive(client).status == 400
+        with connect(served) as silent:  # whose time is over later
+            assert silent.recv(1) == b""
+        served.stop()
+        assert [line for line in served.lines if line.get("level") == "ERROR"] == []
+
+
 def test_no_file_is_read(served: Served) -> None:
     """Whatever the path is."""
     for path in ("../app.py", "%2e%2e/app.py", "..%2fservice.py", "/etc/passwd", "page.js/..",

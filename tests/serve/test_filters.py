@@ -115,6 +115,10 @@ def test_named_filters(served: Served) -> None:
     answer = served.ask("search", {"text": TEXT, "fq": "capitol"})
     assert answer.status == 400
     assert "capital" in answer.json["error"]
+    for joined in ("capital city:Paris", "-capital", "(capital)", "city:Paris OR capital"):
+        answer = served.ask("search", {"text": TEXT, "fq": joined})
+        assert answer.status == 400
+        assert "a list of filters" in answer.json["next"]
 
 
 def test_a_token_may_use_all_of_the_syntax(cities: nd.Collection, tmp_path: Path) -> None:

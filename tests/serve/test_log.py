@@ -69,6 +69,24 @@ def count_dropped(served: Served) -> float:
     return served.metrics()["neardup_log_lines_dropped_total"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+def test_an_address_that_cannot_be_printed_ends_no_service(listings: nd.Collection) -> None:
+    """Standard output may be on a full disk, too."""
+    pipe = Pipe()
+    with Path("/dev/full").open("w") as full:
+        process = subprocess.Popen(
+            make_command(listings.url), stdout=full, stderr=pipe.writer, text=True
+        )
+    try:
+        place = pipe.read_until(r" at (http://\S+/); ")[1]
+        served = Served(address=place, process=process, log=Path(os.devnull))
+        assert served.ask("health").status == 200
+        assert served.stop() == 0
+    finally:
+        process.kill()
+        process.wait(timeout=60)
+
+
 def test_a_log_that_nobody_reads_holds_nobody_up(listings: nd.Collection) -> None:
     """All is answered; each line is read later or counted, and a signal ends the service."""
     pipe = Pipe()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 import neardup_solr as nd
 from neardup_solr.cli import show
@@ -18,7 +19,8 @@ def serve(typed: Typed) -> int:
     def tell(address: str) -> None:
         show.compile_kernel()
         if not sys.stdout.isatty():  # for programs, and whoever reads it later
-            print(address, flush=True)
+            with suppress(OSError):  # of a full disk, or a reader that is gone
+                print(address, flush=True)
         show.say(f"Serving {target.name!r} at {address}; press Ctrl-C to stop.")
 
     nd.serve(target, on_ready=tell, **typed.arguments)

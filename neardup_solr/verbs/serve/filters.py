@@ -84,7 +84,7 @@ def rewrite_filters(filters: Iterable[str], named: Mapping[str, str]) -> list[st
     texts = [*filters]
     sizes = sum(map(len, texts))
     is_few = len(texts) <= MOST_FILTERS and sizes <= MOST_CHARACTERS
-    most = f"{MOST_FILTERS} filters and {MOST_CHARACTERS:,} characters"
+    most = f"{MOST_FILTERS} filters, or {MOST_CHARACTERS:,} characters"
     reason = f"`fq` has more than {most}"
     require(is_few, reason, "give fewer, or shorter ones", code="filter-invalid")
     limits = _Limits()
@@ -217,6 +217,9 @@ class _Parser:
             return f"{sign}{_escape(name)}:{self._value(token)}"
         if field is None:
             shown = token[0]
+            if shown in self.named:
+                step = 'give a list of filters, such as ["NAME", "field:value"]'
+                raise self._refuse(f"joins the name {shown!r} with other parts", step)
             if token["word"]:
                 raise self._refuse(f"has {shown!r} without a field; {_describe(self.named)}")
             raise self._refuse(f"has {shown!r} without a field")
@@ -274,9 +277,8 @@ class _Parser:
             raise self._refuse(f"has {after!r} after {token[0][:40]!r}")
         return token
 
-    def _refuse(self, fault: str) -> ArgumentError:
+    def _refuse(self, fault: str, step: str = f"{SYNTAX}; or quote the value") -> ArgumentError:
         shown = self.text if len(self.text) <= 60 else f"{self.text[:60]}…"
-        step = f"{SYNTAX}; or quote the value"
         return ArgumentError(f"`fq` {shown!r} {fault}", step, code="filter-invalid")
 
 

@@ -140,6 +140,16 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert path.read_bytes() == b""
 
 
+def test_a_foreign_host_is_advised_no_option_of_serve(tmp_path: Path) -> None:
+    """A review has no --allow-host."""
+    with reviewing(tmp_path / "answers.jsonl", 3) as address:
+        place, _, token = address.partition("#")
+        headers = {"Authorization": f"Bearer {token}", "Host": "evil.example"}
+        refused = requests.post(f"{place}next", json={"reader": "x"}, headers=headers, timeout=30)
+        assert refused.status_code == 421
+        assert "allow_host" not in refused.json()["next"]
+
+
 def test_what_another_review_answers_is_not_asked_again(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     with reviewing(path) as address:
