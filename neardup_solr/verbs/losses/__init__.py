@@ -38,7 +38,7 @@ from neardup_solr.verbs.losses.dangers import (
 SHOWN = 3  # ids in a message
 _NO_COPY = "a value in this field that is not a copy, so an update would lose or change it"
 # Documents by ids that `query.by_ids` has as parameters, and their families.
-_FAMILY = f"{{!terms f={ROOT} v=$any separator=$separator cache=false}}"
+FAMILY = f"{{!terms f={ROOT} v=$any separator=$separator cache=false}}"
 _OTHERS = "{!bool must=*:* must_not=$these cache=false}"
 _THESE = "{!terms f=$field_id v=$any separator=$separator cache=false}"
 
@@ -153,8 +153,8 @@ class LossCheck:
             for at, each in enumerate(plan.dangers)
         }
         if plan.has_families:
-            facet["inside"] = {"type": "query", "q": _FAMILY}
-            facet["apart"] = {"type": "query", "q": _OTHERS, "domain": {"query": _FAMILY}}
+            facet["inside"] = {"type": "query", "q": FAMILY}
+            facet["apart"] = {"type": "query", "q": _OTHERS, "domain": {"query": FAMILY}}
         request = query.by_ids(ids) | {"fields": [ID, VERSION, *plan.shown], "limit": len(ids)}
         request["params"] |= {"these": _THESE}
         decoded = self._ask(request | ({"facet": facet} if facet else {}))
@@ -184,7 +184,7 @@ class LossCheck:
         children = self._read_children(ids, [NEST_PATH, *plan.shown] if has_place else plan.shown)
         suspects += [row for row in children if not row.get(NEST_PATH)]
         # Those that are children of others, or in a family whose members are all of this batch.
-        inside = {self._id(row) for row in self._read(ids, [], _FAMILY)}
+        inside = {self._id(row) for row in self._read(ids, [], FAMILY)}
         versions = Counter(row.get(VERSION) for row in rows)
         doubtful = [
             row for row in rows if self._id(row) not in inside or versions[row[VERSION]] > 1
@@ -204,12 +204,14 @@ class LossCheck:
                 self._refuse_danger(danger, [self._id(row) for row in children])
         self._compare(plan, children, set())
 
+    def count_children(self, ids: Sequence[str]) -> int:
+        """Count the documents that have these as parents."""
+        return int(self._ask(_of_children(ids) | {"limit": 0})["response"]["numFound"])
+
     def _read_children(self, ids: Sequence[str], fields: Sequence[str]) -> list[Row]:
         """Read the documents that have these as parents."""
-        request = query.by_ids(ids)
-        request["params"] |= {"these": _THESE}
-        request |= {"query": _FAMILY, "filter": [_OTHERS], "fields": [ID, *fields]}
-        total = self._ask(request | {"limit": 0})["response"]["numFound"]
+        request = _of_children(ids) | {"fields": [ID, *fields]}
+        total = self.count_children(ids)
         return list(self._ask(request | {"limit": total})["response"]["docs"]) if total else []
 
     def _read(self, ids: Sequence[str], fields: Sequence[str], wanted: str = "") -> list[Row]:
@@ -254,6 +256,13 @@ class LossCheck:
         step = step if "`into`" in step else f"{step}, or {into} --into OTHER"
         batch = "nothing of this batch was written"
         raise SettingsError(f"{name}: {documents} {reason} ({batch})", step, code="data-at-risk")
+
+
+def _of_children(ids: Sequence[str]) -> query.Request:
+    """Make a request for the documents that have these as parents."""
+    request = query.by_ids(ids)
+    request["params"] |= {"these": _THESE}
+    return request | {"query": FAMILY, "filter": [_OTHERS]}
 
 
 def _count(facets: Mapping[str, Any], name: str) -> int:
