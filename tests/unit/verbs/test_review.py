@@ -508,10 +508,11 @@ def test_a_source_that_has_changed_is_asked_about(tmp_path: Path) -> None:
         ask(address, "next")
         lines = source.read_text().splitlines(keepends=True)
         source.write_text("".join(lines[:30]))
-        (question,) = ask(address, "clean").json()["asks"]
-        assert "29 records" in question
+        changed, _ = asks = ask(address, "clean").json()["asks"]  # the guard asks the second
+        assert "29 records" in changed
         assert not clean.exists()
-        assert ask(address, "clean", agreed=[question]).json()["records"] == 29
+        assert ask(address, "clean", agreed=asks[1:]).json()["asks"] == [changed]
+        assert ask(address, "clean", agreed=asks).json()["records"] == 29
         path.rename(tmp_path / "away")
         for action in ("clean", "values", "model"):
             refused = ask(address, action)
