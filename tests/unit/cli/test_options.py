@@ -500,6 +500,7 @@ def test_columns_with_commas_are_compared_and_typed_again(tmp_path: Path) -> Non
         ("index --url a", "Did you mean '--solr'?"), ("tune --ngram 3", "'--shingle-size'?"),
         ("duplicates --column a", "Did you mean '--text-field'?"),
         ("duplicates --id-column a", "Did you mean '--id-field'?"),
+        ("passages --unique a", "Did you mean '--strike'?"),
         ("duplicates --output-file a", "Did you mean '--output'?"),
         ("duplicates --lossless", "; see neardup duplicates --help-all"),
         ("solr start --colour", "; see neardup solr start --help"),
