@@ -298,6 +298,7 @@ class Collection(Core):
             responses.require_parts(decoded, {**DOCS, "nextCursorMark": str}, self.url)
             responses.require_page(decoded, {"limit": len(decoded["response"]["docs"])}, self.url)
             responses.require_once(decoded["response"]["docs"], self.names.id, self.url)
+            responses.require_single(decoded["response"]["docs"], [self.names.id], self.url)
             return pysolr.Results(decoded, following)
 
         solr = pysolr.Solr(self.url, session=self.session, results_cls=page)
@@ -343,9 +344,13 @@ class Collection(Core):
             )
             params |= {name: str(echoed[name]) for name in ("q.op", "df") if name in echoed}
         blocks = export.blocks(self.session, shards or self.shards(), params, parts=parts)
-        if self.names.is_plain:
-            return blocks
-        return (self.names.logical_all(block, fields) for block in blocks)
+        names = self.names
+
+        def read(block: export.Block) -> export.Block:
+            responses.require_single(block, names.single, self.url)
+            return block if names.is_plain else names.logical_all(block, fields)
+
+        return (read(block) for block in blocks)
 
     def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
         """Read these docValues fields of all documents, by their ids. See `exported`."""

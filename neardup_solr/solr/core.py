@@ -119,6 +119,7 @@ class Core:
                 return
             responses.require_page(decoded, request, self.url)
             documents, fields = decoded["response"]["docs"], request.get("fields", ())
+            responses.require_single(documents, self.names.single, self.url)
             if ID in fields:
                 responses.require_once(documents, self.names.id, self.url)
                 if (ids := query.ids_in(request)) is not None:

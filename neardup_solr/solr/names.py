@@ -11,6 +11,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from string import ascii_letters, digits
 from typing import Any
 
@@ -29,6 +30,7 @@ BANDS = "content_bands"
 SHINGLES = "content_ng"  # which other programs that follow the restaurant example have, too
 MARKS = ("neardup_cluster", "neardup_canonical", "neardup_rank")
 OWN = (*(name for name in ALL_FIELDS if name not in (ID, TEXT)), *MARKS)
+SINGLE = ("md5_hash", "num_words", "first_word", "signature", "profile_hash", SETTINGS, *MARKS)
 FIELD_PARAM = "field_"  # a parameter of a request whose name begins so holds the name of a field
 NUMBERS = "numbers"  # what band keys are, in the note
 NOTE = "neardup_names"  # the field that holds the names, without a prefix, of which it tells
@@ -116,6 +118,11 @@ class Names:
         if self.is_plain and (TEXT not in fields or SHINGLES in fields):
             return f"see how to add them: neardup lint {place}"
         return f"add them with: neardup init {place}"
+
+    @property
+    def single(self) -> Sequence[str]:
+        """The collection's fields of ours that have a single value in a document."""
+        return _list_single(self)
 
     @property
     def is_plain(self) -> bool:
@@ -230,6 +237,11 @@ class Names:
             if value is not None:
                 parts += map(str, value) if isinstance(value, list) else [str(value)]
         return "\n".join(parts) if parts else None
+
+
+@lru_cache(maxsize=16)
+def _list_single(names: Names) -> list[str]:
+    return [names.id, VERSION, *map(names.of, SINGLE)]
 
 
 def spell_field(name: str) -> str:

@@ -166,6 +166,15 @@ def require_rows(
                 raise SolrAnswerError(url, 200, f"a row has no {name}", NOT_SOLR, code="not-solr")
 
 
+def require_single(rows: Sequence[Any], names: Iterable[str], url: str) -> None:
+    """Refuse rows whose first one has a list where a single value is due, as of some proxies."""
+    for name in names if rows else ():
+        if isinstance(rows[0], dict) and type(rows[0].get(name)) is list:
+            reason = f"a row has a list in {name}, which has a single value"
+            step = "check the schema, and the proxy between this machine and Solr"
+            raise SolrAnswerError(url, 200, reason, step, code="not-solr")
+
+
 def require_once(documents: Sequence[Any], key: str, url: str) -> None:
     """Raise SolrAnswerError if a document lacks its key or appears twice."""
     require_rows(documents, {key: object}, url)

@@ -10,17 +10,24 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from threading import Event
 from typing import Any
 
 import orjson
 import pytest
 
+import neardup_solr as nd
 from neardup_solr import Collection, Settings
-from neardup_solr.errors import NeardupError
+from neardup_solr.errors import NeardupError, SolrAnswerError
+from neardup_solr.solr.retry import Retry
 from neardup_solr.testing import SIZES, fresh_core
+from neardup_solr.verbs.gate.policy import Policy
+from neardup_solr.verbs.serve.service import Service
 from tests.faults.scripted import Answer, connected
 from tests.faults.test_answers import LIES
 from tests.faults.tiers import sized
+from tests.refusals import refusal
+from tests.solr.front import front
 
 HEADER = {"status": 0, "QTime": 1}
 DOCUMENT = {"id": "1", "content": "a text", "_version_": 7}
@@ -147,3 +154,46 @@ def test_no_request_believes_a_lie(row: Any, monkeypatch: pytest.MonkeyPatch) ->
                     believed.append((name, lie))
     assert believed == []
     row("R6", f"0 false successes of {told} ({len(REQUESTS)} kinds of requests)")
+
+
+OURS = ("id", "_version_", "md5_hash", "num_words", "signature", "signature_settings")
+
+
+@pytest.mark.parametrize("field", [*OURS, None])
+def test_lists_in_place_of_values_are_not_understood(field: str | None, solr: Collection) -> None:
+    """A proxy may make lists of the values of a field, or of all of them: no verb takes them."""
+    is_lying = Event()
+
+    def list_values(path: str, body: bytes, answer: Callable[[], Answer]) -> Answer:
+        given = answer()
+        if not is_lying.is_set() or not ("/select" in path or "/export" in path):
+            return given
+        content = orjson.loads(given.body)
+        for document in content["response"]["docs"]:
+            for name in [*document] if field is None else {field} & {*document}:
+                document[name] = [document[name]]
+        return replace(given, body=orjson.dumps(content), encoding=None)
+
+    texts = [(str(n), f"the night ferry leaves the old pier at nine {n}") for n in range(4)]
+    nd.index(texts, solr)
+    clusters = nd.duplicates(solr).clusters
+    verbs: dict[str, Callable[[Collection], object]] = {
+        "id": lambda it: nd.search(it, text=texts[0][1]),
+        "_version_": lambda it: nd.annotate(it, which="all", patience=0),
+        "md5_hash": lambda it: nd.mark(it, clusters, yes=True, patience=0),
+        "num_words": lambda it: list(nd.gate([("x", texts[0][1])], it, patience=0)),
+        "signature": lambda it: nd.duplicates(it, patience=0),
+        "signature_settings": lambda it: nd.doctor(it),
+    }
+    with front(solr.base, between=list_values) as address:
+        proxied = nd.connect(address, solr.name)
+        proxied.session.retry = Retry(attempts=1)
+        service = Service(proxied, Policy())
+        is_lying.set()
+        for name, verb in verbs.items():
+            if field in (name, None):
+                with refusal(SolrAnswerError, "not-solr"):
+                    verb(proxied)
+        if field in ("num_words", None):
+            with refusal(SolrAnswerError, "not-solr"):
+                service.search({"text": texts[0][1]})
