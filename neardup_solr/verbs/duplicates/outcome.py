@@ -34,6 +34,7 @@ from neardup_solr.verbs.duplicates.from_source import SourceSide
 from neardup_solr.verbs.duplicates.graph import Grouped
 from neardup_solr.verbs.duplicates.page_texts import keep_page_texts
 from neardup_solr.verbs.duplicates.parting import describe_parting
+from neardup_solr.verbs.duplicates.placeholders import find_placeholders
 from neardup_solr.verbs.duplicates.plan import RunPlan
 from neardup_solr.verbs.duplicates.record_numbers import HeldRecords, RecordNumbers
 from neardup_solr.verbs.duplicates.request import Compared
@@ -120,6 +121,7 @@ def make_result(
         linked=doubts.linked,
         unlikely=doubts.unlikely,
         parting=describe_parting(comparison, grouped.graph, involved),
+        placeholders=find_placeholders(corpus, grouped, involved),
         remedy=remedy,
         unlike=find_unlike(plan, corpus, grouped, involved),
         fuller=count_fuller(comparison, grouped, involved),

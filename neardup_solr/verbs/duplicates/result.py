@@ -48,6 +48,7 @@ from neardup_solr.verbs.duplicates.far import describe_far, list_far
 from neardup_solr.verbs.duplicates.graph import Grouped, group_again
 from neardup_solr.verbs.duplicates.output import PAGE, TABLE, check_output, write_table
 from neardup_solr.verbs.duplicates.page_facts import describe_command, list_counts, list_parameters
+from neardup_solr.verbs.duplicates.placeholders import Placeholders
 from neardup_solr.verbs.duplicates.uncompared_columns import Unlike
 from neardup_solr.verbs.duplicates.unique import Files, SourceRecords, Unique
 from neardup_solr.verbs.duplicates.unlikely import find_unlikely
@@ -125,9 +126,9 @@ class Duplicates:
     that may be templates instead of copies; `far`: removed documents that are not near to the one
     that is kept; `linked`: removed documents that only another one links; `unlikely`: pairs of
     records that are expected to be wrong; `remedy`: advice for these, which was tried; `parting`:
-    columns in which pairs differ that may be no copies; `unlike`: copies that differ in columns
-    that were not compared; `fuller`: removed records that have more of the fields than the one that
-    is kept.
+    columns in which pairs differ that may be no copies; `placeholders`: documents whose texts, such
+    as "n/a", say nothing; `unlike`: copies that differ in columns that were not compared; `fuller`:
+    removed records that have more of the fields than the one that is kept.
     """
 
     grouped: Grouped
@@ -171,6 +172,7 @@ class Duplicates:
     linked: Linked | None = field(default=None, compare=False)
     unlikely: Unlikely | None = field(default=None, compare=False)
     parting: str = field(default="", compare=False)
+    placeholders: Placeholders | None = field(default=None, compare=False)
     remedy: str = field(default="", compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
     origin: Origin = field(default_factory=lambda: Origin(), compare=False)
@@ -303,6 +305,9 @@ class Duplicates:
             return f"Possibly not copies: {self.unlikely}; {self.remedy or LOOK}"
         if self.parting:
             return f"Possibly not copies: {self.parting}"
+        if self.placeholders is not None:
+            step = "to keep them, use `same` with a column that tells them apart"
+            return f"Possibly not copies: {self.placeholders}; {step}"
         if self.unlike.telling or self._are_many(self.unlike.copies):
             step = f"to keep them, use `same` {self.unlike.column}"
             if not self.unlike.is_filled:  # without a value, no document is near to others

@@ -637,3 +637,18 @@ def test_the_command_and_the_library_ask(tmp_path: Path) -> None:
         assert not unique.exists()
     assert neardup("duplicates", str(source), "--unique", str(unique), "--yes").returncode == 0
     assert len(unique.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("text", ["n/a", "TBD", "no description", "无"])
+def test_a_text_that_says_nothing_makes_no_copies(text: str) -> None:
+    """Unless all texts are as short, as those of a list of words are."""
+    rng = random.Random(7)
+    words = [
+        f"{first}{last}" for first in ("ba", "ko", "mi", "tu") for last in ("ren", "sal", "vo")
+    ]
+    lines = [text if at < 5 else " ".join(rng.choices(words, k=20)) for at in range(40)]
+    result = nd.duplicates([*enumerate(lines)], measure="words")
+    assert len(result.removed) == 4
+    assert result.doubt
+    short = [text if at < 5 else f"{words[at % 12]}{at}" for at in range(40)]
+    assert not nd.duplicates([*enumerate(short)], measure="words").doubt
