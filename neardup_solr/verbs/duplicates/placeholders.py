@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import counted
 from neardup_solr.guard import SHARE
 from neardup_solr.verbs.duplicates.corpus import Corpus
@@ -37,7 +38,7 @@ def find_placeholders(corpus: Corpus, grouped: Grouped, rows: RowNumbers) -> Pla
         return None
     sizes = np.bincount(graph.texts)
     is_empty = (graph.words <= MOST_WORDS) & (sizes[graph.texts] >= FEWEST) & (graph.words > 0)
-    texts = np.unique(graph.texts[is_empty])
+    texts = sort_distinct(graph.texts[is_empty])
     count = int((sizes[texts] - 1).sum())
     removed = grouped.rows.others
     if not len(texts) or count < SHARE * removed:

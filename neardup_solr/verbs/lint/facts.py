@@ -101,11 +101,12 @@ def _list_unkept(collection: Collection, fields: Schema, names: Iterable[str]) -
     ][:MOST_FIELDS]  # fmt: skip
     rows = admin.first_documents(collection, [fields.key, *asked], FIRST) if asked else []
     ids = [str(row[fields.key]) for row in rows if fields.key in row]
-    facet = {name: {"type": "query", "q": query.having(name)} for name in asked}
+    # Solr has a "count" of its own beside the facets.
+    facet = {f"of {name}": {"type": "query", "q": query.having(name)} for name in asked}
     request = query.by_ids(ids) | {"limit": 0, "facet": facet}
     physical = collection.with_names(Names(id=fields.key))
     facets = physical.ask(query.at_once(request), {"facets": dict})["facets"] if ids else {}
-    counts = {name: facets.get(name, {}).get("count", 0) for name in asked}
+    counts = {name: facets.get(f"of {name}", {}).get("count", 0) for name in asked}
     return [name for name in asked if counts[name] > sum(name in row for row in rows)]
 
 
