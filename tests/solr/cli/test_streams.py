@@ -56,7 +56,7 @@ def test_an_interrupted_index_says_what_holds(solr: nd.Collection, number: signa
             seen = read_until(person, HIDE)
             running.send_signal(number)
             seen += read_until(person, "nothing: to the end")
-            assert running.wait(10) == 130
+            assert running.wait(60) == 130
     assert seen.rindex(SHOW) > seen.rindex(HIDE)
     lines = seen.split("\r\n")[:-1]
     assert lines[-2].endswith("it is safe to run the same command again.")

@@ -177,7 +177,7 @@ def test_the_error_in_the_end_has_the_last_cause() -> None:
             with pytest.raises(SolrAnswerError) as caught:
                 collection.count()
     said = str(caught.value)
-    assert "it was still unavailable after 1 second: " in said
+    assert "it was still unavailable after " in said  # so many seconds
     assert "restarting" not in said
     assert said.endswith("check that it is running, then run the same command again")
 
