@@ -200,8 +200,8 @@ class Job:
             self._write(saved)
 
     def end(self) -> None:
-        """Forget the job, of which nothing is left to do."""
-        for name in (CHECKPOINT, LETTERS):
+        """Forget the job, of which nothing is left to do; the same run ends what is cut short."""
+        for name in (LETTERS, CHECKPOINT):
             with _writing(self.folder / name):
                 (self.folder / name).unlink(missing_ok=True)
 

@@ -123,8 +123,8 @@ def make_records(objects: Iterable[Object], reading: Reading, unseen: set[str]) 
             unseen -= {name for name in tuple(unseen) if dig(item, name, LACKING) is not LACKING}
         id = item[id_name] if id_name in item else dig(item, id_name)
         id = id if reading.has_ids else NUMBERED
-        if type(id) is float:
-            id = as_whole(dig(_load_exactly(raw), id_name) if raw else id)
+        if type(id) is float and raw:
+            id = as_whole(dig(_load_exactly(raw), id_name))
         text: object
         if several:
             text = tuple(dig(item, name) for name in reading.text)

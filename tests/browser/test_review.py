@@ -267,6 +267,10 @@ def test_a_clean_file_without_a_terminal(chrome: Chrome, tmp_path: Path) -> None
         write.click()
         wait(chrome, is_asked)
         chrome.find_element(By.CSS_SELECTOR, "[data-say=yes]").click()
+        # The guard asks about parents and children, who differ in their days of birth.
+        wait(chrome, lambda c: is_asked(c) and "born" in c.find_element(By.ID, "sure-text").text)
+        assert clean.read_text() == "mine"
+        chrome.find_element(By.CSS_SELECTOR, "[data-say=yes]").click()
         wait(chrome, lambda c: "is in the folder" in c.find_element(By.ID, "written").text)
         told = chrome.find_element(By.ID, "written").text
         assert f"{len(clean.read_text().splitlines()) - 1} of 92 records" in told

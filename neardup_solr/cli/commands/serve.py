@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 
@@ -19,8 +20,8 @@ def serve(typed: Typed) -> int:
     def tell(address: str) -> None:
         show.compile_kernel()
         if not sys.stdout.isatty():  # for programs, and whoever reads it later
-            with suppress(OSError):  # of a full disk, or a reader that is gone
-                print(address, flush=True)
+            with suppress(OSError):  # of a full disk, or a reader that is gone; no buffer keeps it
+                os.write(sys.stdout.fileno(), f"{address}\n".encode())
         show.say(f"Serving {target.name!r} at {address}; press Ctrl-C to stop.")
 
     nd.serve(target, on_ready=tell, **typed.arguments)

@@ -60,6 +60,9 @@ def _rename(document: Json, position: str, reading: Reading) -> Json | errors.Re
             return errors.RecordError(position, reason, record=document, code="record-malformed")
         if of_ours and not of_theirs:
             renamed[theirs[0]] = document[of_ours[0]]
+    key = str(find_key(reading.id, tuple(renamed)))
+    if type(renamed.get(key)) is float:  # as JSON has no other whole numbers, for some programs
+        renamed[key] = as_whole(renamed[key])
     return renamed
 
 

@@ -215,7 +215,7 @@ def test_an_interrupted_run_goes_on_with_its_own_filters(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("neardup_solr.verbs.duplicates.find.group_verified", interrupt)
+        patched.setattr("neardup_solr.verbs.duplicates.pairing.group_verified", interrupt)
         with pytest.raises(KeyboardInterrupt):
             nd.duplicates(tenants, fq="tenant_s:a", **how)
     assert path.exists()

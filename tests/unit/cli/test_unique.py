@@ -1,8 +1,10 @@
 """--unique and --removed on the command line: what is said, and what is refused."""
 
 import os
+import random
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -187,18 +189,23 @@ def test_what_is_removed_for_another_cluster_is_counted(
 
 def test_where_no_option_helps_the_option_for_a_page_is_named(folder: Path) -> None:
     """As it is typed, with a file name; in Python it is what the result writes."""
-    ferry = "The night ferry to Orla leaves the old pier at nine and takes bicycles and dogs"
-    ferries = [f"{ferry} {n // 2} x{n // 2} y{n // 2} z{n // 2} {17 + n % 2}" for n in range(12)]
+    syllables = ("ba", "ko", "mi", "tu", "ren", "sal", "vo", "lin", "dor")
+    words = map("".join, random.Random(1).choices([*product(syllables, repeat=2)], k=300))
+    notice, towns = " ".join(words), "Orla Brenn Castel Dorn Elva Fjord Garda Holm Isla Jura Kolm"
+    ferries = [f"The ferry to {town} leaves {notice}" for town in towns.split()]
     rows = "".join(f"{n},{text}\n" for n, text in enumerate(ferries))
     (folder / "ferries.csv").write_text(f"id,text\n{rows}")
-    command = ["duplicates", "ferries.csv", "--measure", "words", "--equal", "symbols"]
+    options = ["--measure", "estimate", "--linkage", "complete", "--min-similarity", "0.95"]
+    command = ["duplicates", "ferries.csv", *options]
     ran = neardup(*command, "--unique", "u.csv")
     assert ran.returncode == 3
     option = ["--output", "report.html"]
     assert " ".join(option) in ran.stderr
     assert neardup(*command, *option).returncode == 0
     assert Path("report.html").is_file()
-    found = nd.duplicates("ferries.csv", measure="words", equal="symbols")
+    found = nd.duplicates(
+        "ferries.csv", measure="estimate", linkage="complete", min_similarity=0.95
+    )
     assert "`write` report.html" in found.doubt
     found.write("report.html")
 
