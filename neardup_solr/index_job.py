@@ -200,7 +200,10 @@ class Job:
             self._write(saved)
 
     def end(self) -> None:
-        """Forget the job, of which nothing is left to do; the same run ends what is cut short."""
+        """Forget the job, of which nothing is left to do.
+
+        The checkpoint goes last: if this is cut short, the next run of the job ends it.
+        """
         for name in (LETTERS, CHECKPOINT):
             with _writing(self.folder / name):
                 (self.folder / name).unlink(missing_ok=True)
