@@ -9,7 +9,7 @@ import numpy as np
 from neardup_solr.answers import SAME
 from neardup_solr.errors import counted
 from neardup_solr.guard import LOOK
-from neardup_solr.measures.columns import MISSING, FieldColumn
+from neardup_solr.measures.columns import MISSING, FieldColumn, Marks
 from neardup_solr.measures.keys import list_by_chance
 from neardup_solr.measures.levels import Levels, compare_fields, mark_equal
 from neardup_solr.measures.pairs import take_evenly
@@ -36,28 +36,27 @@ def describe_parting(comparison: Comparison, graph: Graph, rows: RowNumbers) -> 
     if graph.answers is not None:
         pairs = pairs[[answer != SAME for answer in graph.answers]]
     levels = compare_fields(columns, take_evenly(pairs, LOOKED_AT))
-    return _describe_things(columns, levels) or _describe_mixed(columns, levels)
+    equal = mark_equal(levels, [column.kind for column in columns])
+    return _describe_things(columns, levels, equal) or _describe_mixed(columns, levels, equal)
 
 
-def _describe_things(columns: Sequence[FieldColumn], levels: Levels) -> str:
+def _describe_things(columns: Sequence[FieldColumn], levels: Levels, equal: Marks) -> str:
     """Describe the columns in which pairs agree by chance, as records of one thing do."""
-    rest = [columns[at] for at in list_by_chance(columns, levels)]
+    rest = list_by_chance(columns, levels)
     if not rest:
         return ""
-    *names, last = (column.name for column in rest)
+    *names, last = (columns[at].name for at in rest)
     such = f"the pairs agree in {', '.join(names)} and {last} by chance alone"
-    filled = [column for column in rest if (column.numbers != MISSING).all()]
+    filled = [at for at in rest if (columns[at].numbers != MISSING).all()]
     if not filled:  # without a value, no document is near to others
         return f"{such}; {LOOK}"
-    column = min(filled, key=lambda each: each.share_equal)
-    equal = mark_equal(levels, [each.kind for each in columns])[:, [*columns].index(column)]
-    left = f"{100 * np.mean(equal):.0f} % of {counted(len(levels), 'pair')}"
-    return f"{such}; use `same` {column.name}, which would leave {left}"
+    at = min(filled, key=lambda at: columns[at].share_equal)
+    left = f"{100 * np.mean(equal[:, at]):.0f} % of {counted(len(levels), 'pair')}"
+    return f"{such}; use `same` {columns[at].name}, which would leave {left}"
 
 
-def _describe_mixed(columns: Sequence[FieldColumn], levels: Levels) -> str:
+def _describe_mixed(columns: Sequence[FieldColumn], levels: Levels, equal: Marks) -> str:
     """Describe a column that tells records apart, and in which many pairs differ, "" if none is."""
-    equal = mark_equal(levels, [column.kind for column in columns])
     for at, column in enumerate(columns):
         present = int(np.count_nonzero(levels[:, at] != MISSING))
         differ, agree = (np.count_nonzero(side) for side in (levels[:, at] == 0, equal[:, at]))
