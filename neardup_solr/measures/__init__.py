@@ -47,6 +47,7 @@ FILES: dict[PairMeasure, str] = {
 }  # fmt: skip
 AUTO = "auto"
 NAMES: tuple[MeasureName, ...] = get_args(MeasureName)[1:]  # of texts, without "auto"
+BY_PROBABILITY = ("fields", "model")  # measures whose similarity is a probability
 DEFAULT_SIMILARITY = 0.5
 _ROUNDING = 1e-9
 

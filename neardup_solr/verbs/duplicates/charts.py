@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from neardup_solr import checks
 from neardup_solr.argument_types import ChartOf
 from neardup_solr.errors import DataError, SettingsError
+from neardup_solr.measures import BY_PROBABILITY
 from neardup_solr.records import BORDER
 from neardup_solr.verbs.duplicates.graph import Graph, count_clusters
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 Values: TypeAlias = NDArray[np.float64]
 MOST_THRESHOLDS, MOST_LINKED = 26, 10_000_000  # to link pairs at; pairs that are linked in all
-PROBABLE = ("fields", "model")  # measures whose similarity is a probability
 MOST_BITS = 40.0
 STRONG, PALE, AGAINST = "#1d6078", "#b5c7cc", "#b4552d"
 
@@ -37,9 +37,9 @@ class Scale(NamedTuple):
 
     def ends(self, graph: Graph, least: float) -> tuple[float, float]:
         """Return where the threshold is, and the end: that of what is similar, or a step on."""
-        most = graph.similarities.max(initial=least) if graph.measure in PROBABLE else 1.0
+        most = graph.similarities.max(initial=least) if graph.measure in BY_PROBABILITY else 1.0
         start, end = self.of(np.array([least, most])).tolist()
-        return start, max(start, end) + self.step * (graph.measure in PROBABLE)
+        return start, max(start, end) + self.step * (graph.measure in BY_PROBABILITY)
 
 
 def _to_bits(similarities: Values) -> Values:
@@ -99,7 +99,7 @@ def _draw_similarities(graph: Graph, least: float, below: int | None, axes: Axes
 
     About the pairs right `below` it, which are not in the result, only their number is known.
     """
-    scale = SCALES[graph.measure in PROBABLE]
+    scale = SCALES[graph.measure in BY_PROBABILITY]
     places = scale.of(graph.similarities)
     start, end = scale.ends(graph, least)
     # People may have called pairs below the threshold the same.
@@ -121,7 +121,7 @@ def _draw_similarities(graph: Graph, least: float, below: int | None, axes: Axes
 
 def _draw_clusters(graph: Graph, least: float, axes: Axes) -> None:
     """Draw how many clusters, and documents beside their kept ones, higher thresholds leave."""
-    scale = SCALES[graph.measure in PROBABLE]
+    scale = SCALES[graph.measure in BY_PROBABILITY]
     most = max(3, min(MOST_THRESHOLDS, MOST_LINKED // max(1, len(graph.pairs))))
     start, end = scale.ends(graph, least)
     places = np.linspace(start, end, most)

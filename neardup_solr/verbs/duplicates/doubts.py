@@ -36,13 +36,13 @@ from neardup_solr.guard.template import (
     choose_doubtful,
     find_template,
 )
-from neardup_solr.measures import Limits, floor
+from neardup_solr.measures import BY_PROBABILITY, Limits, floor
 from neardup_solr.measures.pairs import Pairs, find_pairs, take_evenly
 from neardup_solr.records import AnyId
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.far import describe_far, list_far
 from neardup_solr.verbs.duplicates.graph import Compare, Graph, Grouped, RowNumbers
-from neardup_solr.verbs.duplicates.unlikely import BY_FIELDS, find_unlikely
+from neardup_solr.verbs.duplicates.unlikely import find_unlikely
 
 # Templates of texts that were looked at, by their rows: None if they are of none.
 KnownTemplates: TypeAlias = dict[tuple[int, ...], Template | None]
@@ -132,7 +132,7 @@ def find_far(grouped: Grouped, least: float, most: int | None, texts: Texts) -> 
     graph = grouped.graph
     assert graph.canonical is not None
     far = list_far(grouped, least * ROUGH.get(graph.measure, 1.0), most)
-    share = SHARE_BY_FIELDS if graph.measure in BY_FIELDS else SHARE
+    share = SHARE_BY_FIELDS if graph.measure in BY_PROBABILITY else SHARE
     if graph.measure in BY_WORDS or not len(far):
         return describe_far(grouped, far, share)
     step = -(-len(far) // LOOKED_AT)
@@ -271,7 +271,7 @@ def find_linked(grouped: Grouped, least: float, compare: Compare, texts: Texts) 
     None if there are none. Of each cluster, some are compared if no pair of them was found.
     """
     graph = grouped.graph
-    if graph.measure in BY_FIELDS or graph.canonical is None or least <= 0:
+    if graph.measure in BY_PROBABILITY or graph.canonical is None or least <= 0:
         return None
     kept = find_kept(grouped)
     groups, hubs = _list_removed(graph, kept)

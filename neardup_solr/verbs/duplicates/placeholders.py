@@ -9,9 +9,9 @@ import numpy as np
 from neardup_solr.distinct import sort_distinct
 from neardup_solr.errors import counted
 from neardup_solr.guard import SHARE
+from neardup_solr.measures import BY_PROBABILITY
 from neardup_solr.verbs.duplicates.corpus import Corpus
 from neardup_solr.verbs.duplicates.graph import Grouped, RowNumbers
-from neardup_solr.verbs.duplicates.unlikely import BY_FIELDS
 
 MOST_WORDS, FEWEST = 3, 3  # of such a text, and documents that share it
 USUAL = 12  # words of half of the other texts, at least
@@ -34,7 +34,7 @@ class Placeholders:
 def find_placeholders(corpus: Corpus, grouped: Grouped, rows: RowNumbers) -> Placeholders | None:
     """Find the texts of a few words that several documents share, where others have many words."""
     graph = grouped.graph
-    if graph.measure in BY_FIELDS or not len(rows):
+    if graph.measure in BY_PROBABILITY or not len(rows):
         return None
     sizes = np.bincount(graph.texts)
     is_empty = (graph.words <= MOST_WORDS) & (sizes[graph.texts] >= FEWEST) & (graph.words > 0)

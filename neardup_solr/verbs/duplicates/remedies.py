@@ -16,7 +16,7 @@ from neardup_solr.clusters.linkage import missing_pairs
 from neardup_solr.clusters.removal import remove_across, remove_within
 from neardup_solr.errors import counted
 from neardup_solr.guard import LOOK, SHARE
-from neardup_solr.measures import Distances, Limits, Similarities, floor
+from neardup_solr.measures import BY_PROBABILITY, Distances, Limits, Similarities, floor
 from neardup_solr.measures.equality import NUMBERS, parse_equality
 from neardup_solr.measures.pairs import Pairs
 from neardup_solr.records import Removed
@@ -26,7 +26,6 @@ from neardup_solr.verbs.duplicates.doubts import Doubts, KnownTemplates, find_do
 from neardup_solr.verbs.duplicates.graph import Graph, Grouped, RowNumbers, group
 from neardup_solr.verbs.duplicates.group import make_compare
 from neardup_solr.verbs.duplicates.pairing import pair_documents
-from neardup_solr.verbs.duplicates.unlikely import BY_FIELDS
 
 WITHOUT_COMMON = "use `without_common` to ignore the shared parts"
 FEWEST_LINKED = 3  # documents that a digest links
@@ -120,7 +119,9 @@ class Remedies:
             yield "use `linkage` complete", self._link_completely
         corpus = self.comparison.corpus
         is_small = len(corpus) <= FEW and not corpus.may_change
-        is_open = graph.measure not in BY_FIELDS and corpus.common is None and not plan.remember
+        is_open = (
+            graph.measure not in BY_PROBABILITY and corpus.common is None and not plan.remember
+        )
         if is_small and needs_texts and is_open:
             yield WITHOUT_COMMON, self._leave_out_common
         for higher in HIGHER:

@@ -29,6 +29,7 @@ from neardup_solr.guard import (
     are_many,
 )
 from neardup_solr.guard.template import FEWEST, Template
+from neardup_solr.measures import BY_PROBABILITY
 from neardup_solr.measures.equality import NUMBERS, SYMBOLS
 from neardup_solr.progress import OnProgress, ignore
 from neardup_solr.records import AnyId, Cluster, Duplicate, Removed
@@ -321,7 +322,7 @@ class Duplicates:
         pairs = len(self.grouped.graph.pairs)
         if self.symbolic >= max(1, SYMBOLIC * pairs):
             return f"Possibly not copies: {self.describe_alike(SYMBOLS)}"
-        are_records = self.measure in ("fields", "model")
+        are_records = self.measure in BY_PROBABILITY
         fewest, share = NUMERIC_OF_RECORDS if are_records else NUMERIC
         if are_many(self.numeric, pairs, share, fewest):
             return f"Possibly not copies: {self.describe_alike(NUMBERS)}"

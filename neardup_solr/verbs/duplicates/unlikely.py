@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from neardup_solr.answers import SAME
 from neardup_solr.guard import Unlikely
+from neardup_solr.measures import BY_PROBABILITY
 from neardup_solr.verbs.duplicates.graph import Graph
-
-BY_FIELDS = ("fields", "model")  # probabilities are not smaller the less two have in common
 
 
 def find_unlikely(graph: Graph) -> Unlikely | None:
     """Count the pairs that are expected to be wrong, by the probabilities of their records."""
-    if graph.measure not in BY_FIELDS or not len(graph.pairs):
+    if graph.measure not in BY_PROBABILITY or not len(graph.pairs):
         return None
     wrong = 1.0 - graph.similarities
     if graph.answers is not None:

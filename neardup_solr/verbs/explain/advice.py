@@ -7,7 +7,7 @@ import shlex
 from dataclasses import replace
 
 from neardup_solr.candidates import MOST_OF_ALL
-from neardup_solr.measures import floor, measure_named
+from neardup_solr.measures import BY_PROBABILITY, floor, measure_named
 from neardup_solr.measures.edited_words import WORDS
 from neardup_solr.measures.sets import CONTAINMENT
 from neardup_solr.minhash import band_plans, make_entry, signature
@@ -18,13 +18,12 @@ from neardup_solr.verbs.explain.reasons import describe_parts
 MOST_HASHES = 1_024  # of bands that are advised
 RELATED = 0.25  # below this similarity by words a pair is unrelated, unless its similarity
 RELATED_ALIGNED = 0.5  # by aligned words is at least this
-OF_RECORDS = ("fields", "model")  # measures whose similarity is a probability
 PROBABLE = 0.3  # of which a threshold finds a pair without many that are none
 
 
 def advise(facts: Facts, *, is_candidate: bool) -> str:
     """Say in a sentence what would find a pair, or "" if it is unrelated or has to be renewed."""
-    by_records = facts.measure in OF_RECORDS
+    by_records = facts.measure in BY_PROBABILITY
     by_words = by_records or facts.measure in ("aligned", "records")
     words = facts.measured("words").similarity
     aligned = facts.measured("aligned").similarity if facts.alignment is not None else 0.0
